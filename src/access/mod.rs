@@ -1,0 +1,24 @@
+//! The five questions a tool call passes: availability, residency, offer, approval, dispatch.
+//!
+//! Everything here is a pure function of (declarations, what was built, what happened so far). This room never
+//! reads a file, a clock, a socket or the environment, and names no other room.
+
+pub mod declare;
+pub mod explain;
+pub mod grant;
+pub mod held;
+pub mod name;
+pub mod offer;
+pub mod policy;
+pub mod registry;
+pub mod world;
+
+pub use declare::{AgentDeclaration, Available, Declarations, Fault};
+pub use explain::{AgentReport, Explanation, explain, report};
+pub use grant::{Answer, Grant};
+pub use held::{Held, HeldTool, LoadOutcome};
+pub use name::{AgentName, GateEntry, Owner, Span, Spanned, ToolId, ToolName, ToolsetName, WireName};
+pub use offer::{Ledger, Offer, offer};
+pub use policy::{AskReason, BuildRefusal, Decision};
+pub use registry::{Kind, Registry, Risk, ToolFacts, ToolsetFacts};
+pub use world::{Attendance, BuildState, World};

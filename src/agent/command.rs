@@ -1,0 +1,62 @@
+//! What a person may ask of the assistant, whatever the front end.
+//!
+//! A command is a wish: the answer comes as events.
+
+use super::call::CallId;
+use crate::access::{Answer, ToolsetName};
+
+/// One command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Say something to the entry agent: starts a turn or joins the running one.
+    Say {
+        /// The words.
+        text: String,
+    },
+    /// Stop the running turn.
+    Stop,
+    /// Answer a card. Only a person's answers are taken.
+    Answer {
+        /// The card's call.
+        call: CallId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Begin a new conversation.
+    New,
+    /// Bring a stored conversation into view: an id or a unique prefix of at least 6 characters.
+    Open {
+        /// The id.
+        id: String,
+    },
+    /// Delete a stored conversation that is not running.
+    Delete {
+        /// The id.
+        id: String,
+    },
+    /// Title the conversation in view.
+    Rename {
+        /// The title.
+        title: String,
+    },
+    /// Ask for the list of conversations.
+    List,
+    /// Ask for a fresh report for F3 and F4.
+    Report,
+    /// Switch a toolset off or on for everybody (W1), saved.
+    Switch {
+        /// Which.
+        toolset: ToolsetName,
+        /// `true`: off.
+        off: bool,
+    },
+    /// Revoke a grant.
+    Revoke {
+        /// Its number.
+        grant: u32,
+    },
+    /// Ask for diagnostics.
+    Diagnostics,
+    /// Leave: stop what runs, end open calls as interrupted, close the logs.
+    Quit,
+}

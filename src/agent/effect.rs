@@ -1,0 +1,116 @@
+//! What a run asks its driver to do. Effects are carried out in order.
+//!
+//! Nothing here does anything.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::call::CallId;
+use super::message::Request;
+use super::record::Record;
+use super::update::Event;
+use crate::access::{AgentName, AskReason, Risk, ToolId, ToolsetName};
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// It answered.
+    Answered,
+    /// The cap was reached and the wrap-up answered.
+    WrappedUp,
+    /// A person stopped it.
+    Stopped,
+    /// It failed, with the sentence and what to do.
+    Failed {
+        /// The sentence.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// The program ended first; written on reopening.
+    Interrupted,
+}
+
+/// A gated call that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ask {
+    /// The call.
+    pub call: CallId,
+    /// Who asks, outermost last: `coder`, `assistant`.
+    pub chain: Vec<AgentName>,
+    /// What would run.
+    pub tool: ToolId,
+    /// What it may touch.
+    pub risk: Risk,
+    /// The arguments after coercion: exactly what would run.
+    pub arguments: Value,
+    /// The list and entry that gated it.
+    pub reason: AskReason,
+    /// Whether "for this conversation" may be answered (P16: not for floor tools).
+    pub grantable: bool,
+}
+
+/// One effect.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Append to the log; written and synced before the effects after it are carried out.
+    Record(Record),
+    /// Tell every front end.
+    Tell(Event),
+    /// Start a model call.
+    CallModel(Box<Request>),
+    /// Drop the running model call.
+    CancelModel,
+    /// Send [`super::Input::RetryDue`] after this many milliseconds.
+    RetryAfter {
+        /// How long.
+        ms: u64,
+    },
+    /// Check a call's arguments against its schema.
+    Check {
+        /// The call.
+        call: CallId,
+        /// The tool.
+        tool: ToolId,
+        /// As received; known to be a JSON object.
+        arguments: Value,
+    },
+    /// Show a card.
+    Ask(Box<Ask>),
+    /// Take a card away unanswered.
+    Withdraw {
+        /// Its call.
+        call: CallId,
+    },
+    /// A person allowed this exact call for the conversation: remember it (P16).
+    Grant {
+        /// The call.
+        call: CallId,
+        /// The tool.
+        tool: ToolId,
+        /// Canonical arguments.
+        arguments: String,
+    },
+    /// Run a tool.
+    Run {
+        /// The call.
+        call: CallId,
+        /// The tool.
+        tool: ToolId,
+        /// Coerced arguments.
+        arguments: Value,
+    },
+    /// Drop a running tool.
+    CancelRun {
+        /// Its call.
+        call: CallId,
+    },
+    /// Build a toolset through the one build function and answer with [`super::Input::LoadEnded`].
+    Load {
+        /// The call.
+        call: CallId,
+        /// The toolset.
+        toolset: ToolsetName,
+    },
+}

@@ -1,0 +1,97 @@
+//! What can happen to a run.
+//!
+//! Time, chance and everything from outside enters here as values.
+
+use serde_json::Value;
+
+use super::call::CallId;
+use super::message::{Delta, Failure, ToolDefinition};
+use crate::access::{Answer, Attendance, ToolFacts, ToolsetName};
+
+/// When an input arrives, and a fresh random number for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// Milliseconds since the Unix epoch.
+    pub now: i64,
+    /// 64 random bits.
+    pub random: u64,
+}
+
+/// One built tool: what access knows of it and what a request carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltTool {
+    /// For access.
+    pub facts: ToolFacts,
+    /// For the model. Its wire name is set by the held list.
+    pub definition: ToolDefinition,
+}
+
+/// A toolset's accepted build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedToolset {
+    /// Which.
+    pub toolset: ToolsetName,
+    /// Its tools in build order.
+    pub tools: Vec<BuiltTool>,
+    /// Its guidance, if it has one (R8).
+    pub guidance: Option<String>,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolOutcome {
+    /// `Ok`, `Failed` or `TimedOut`.
+    pub ending: super::call::Ending,
+    /// What the model reads, bounded by the tool seam.
+    pub text: String,
+    /// A short summary for the row.
+    pub note: Option<String>,
+}
+
+/// One input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// A person (or a schedule) said something: starts a turn, or joins the running one at its next round.
+    Said {
+        /// The words.
+        text: String,
+        /// Whether a person is there. Fixed for the turn by the message that starts it.
+        attendance: Attendance,
+    },
+    /// A piece of the running model call.
+    Delta(Delta),
+    /// The running model call ended.
+    ModelEnded(Result<(), Failure>),
+    /// The wait that [`super::Effect::RetryAfter`] asked for is over.
+    RetryDue,
+    /// The driver checked a call's arguments against the schema: coerced, or one sentence naming every fault.
+    Checked {
+        /// Which call.
+        call: CallId,
+        /// Coerced arguments, or the result's text.
+        arguments: Result<Value, String>,
+    },
+    /// A card was answered.
+    Answered {
+        /// Which call.
+        call: CallId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// A running tool ended.
+    ToolEnded {
+        /// Which call.
+        call: CallId,
+        /// How.
+        outcome: ToolOutcome,
+    },
+    /// A load's build ended: the accepted build, or the sentence after `Could not load '<name>': `.
+    LoadEnded {
+        /// Which call.
+        call: CallId,
+        /// The build or the error.
+        result: Result<LoadedToolset, String>,
+    },
+    /// A person stopped the turn.
+    Stop,
+}

@@ -1,0 +1,100 @@
+//! What a conversation's log holds, in order: enough to rebuild the run and the transcript.
+//!
+//! These are the domain's values; how they are written to disk is the store's business.
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{CallId, Ending};
+use super::message::{AssistantMessage, CallKind, Failure, Usage, UserMessage};
+use crate::access::{Answer, Attendance, Ledger};
+
+/// One entry of a conversation's log.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub enum Record {
+    /// A turn begins with these words.
+    TurnStarted {
+        /// Milliseconds since the Unix epoch.
+        at: i64,
+        /// Whether a person is there.
+        attendance: Attendance,
+        /// What was said.
+        message: UserMessage,
+    },
+    /// More words joined the running turn, or the run itself said something.
+    Said {
+        /// When.
+        at: i64,
+        /// What.
+        message: UserMessage,
+    },
+    /// A model call ended; its message is whole (or what was said before a stop or failure).
+    ModelCall {
+        /// When it ended.
+        at: i64,
+        /// Its number in the turn, from 1.
+        number: u32,
+        /// What for.
+        kind: CallKind,
+        /// What it said.
+        message: AssistantMessage,
+        /// Tools offered, their bytes, and who was in the call and why.
+        offer: OfferRecord,
+        /// Tokens.
+        usage: Usage,
+        /// From request to last byte, milliseconds.
+        took_ms: u64,
+        /// The failure that ended it, if one did.
+        failure: Option<Failure>,
+    },
+    /// A call reached its one ending.
+    CallEnded {
+        /// When.
+        at: i64,
+        /// Which.
+        call: CallId,
+        /// How.
+        ending: Ending,
+        /// Who answered, if it was gated (P13).
+        answer: Option<Answer>,
+        /// What the model reads.
+        text: String,
+        /// A short summary for its row, such as `14 entries`.
+        note: Option<String>,
+        /// How long it ran, milliseconds.
+        took_ms: u64,
+    },
+    /// The turn is over.
+    TurnEnded {
+        /// When.
+        at: i64,
+        /// How.
+        end: super::effect::TurnEnd,
+    },
+    /// The conversation has a new title.
+    Titled {
+        /// It.
+        title: String,
+    },
+    /// A held toolset restored at wiring (R12), in order.
+    Preloaded {
+        /// Its name.
+        toolset: String,
+    },
+}
+
+/// What is kept of an offer.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OfferRecord {
+    /// Tools offered.
+    pub tools: usize,
+    /// Bytes of the tool block.
+    pub tool_bytes: usize,
+    /// Toolsets resident (preloaded ones included) in wire order.
+    pub resident: Vec<String>,
+    /// Toolsets loaded in this life, in order.
+    pub loaded: Vec<String>,
+    /// Every row; absent in a log whose ledger did not change since the call before.
+    #[serde(skip)]
+    pub ledger: Option<Ledger>,
+}

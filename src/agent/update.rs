@@ -1,0 +1,243 @@
+//! What every front end is told, in order: the only thing the screen and the headless command see of a run.
+//!
+//! A stored conversation is shown by replaying its records as these same events.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::call::{CallId, Ending};
+use super::effect::{Ask, TurnEnd};
+use super::message::{CallKind, Usage, UserOrigin};
+use crate::access::{AgentName, AgentReport, Answer, Attendance, Ledger, ToolId};
+
+/// How much an alert matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Notice,
+    /// Something did not work.
+    Warning,
+}
+
+/// Something a person should know, outside of any answer. Self-contained: what failed, for whom, what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Alert {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The sentence.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// The dim rule of one model call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CallLine {
+    /// Its number in the turn, from 1.
+    pub number: u32,
+    /// What for.
+    pub kind: CallKind,
+    /// Tools in it.
+    pub tools: usize,
+    /// Bytes of its tool block.
+    pub tool_bytes: usize,
+    /// Resident toolsets, preloaded ones included, in wire order.
+    pub resident: Vec<String>,
+    /// Loaded toolsets in order.
+    pub loaded: Vec<String>,
+    /// Toolsets new since the agent's call before: `+5 documents`.
+    pub grown: Vec<String>,
+    /// Every row; absent when unchanged since the call before it in this session.
+    #[serde(skip)]
+    pub ledger: Option<Ledger>,
+}
+
+/// A stored conversation in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConversationSummary {
+    /// Its id.
+    pub id: String,
+    /// Its title; the first words said when none was given.
+    pub title: String,
+    /// When it last changed, milliseconds since the Unix epoch.
+    pub updated: i64,
+    /// Turns in it.
+    pub turns: u32,
+    /// It is the one in view.
+    pub current: bool,
+}
+
+/// A card's extra lines, made by the tool for a person: what would change, or how a command reads.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Preview {
+    /// A unified diff, for a write.
+    pub diff: Option<String>,
+    /// Facts by name: `words`, `file`.
+    pub facts: Vec<(String, String)>,
+    /// Digest of what the preview depends on: another digest at dispatch means it changed.
+    pub digest: String,
+}
+
+/// One thing that happened. `type` names it in `--json`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// A conversation is in view from here on; what follows up to `Replayed` is its history.
+    Session {
+        /// Its id.
+        conversation: String,
+        /// Its title, if any.
+        title: Option<String>,
+        /// The entry agent.
+        agent: AgentName,
+        /// The model as a person reads it: `qwen3:8b`.
+        model: String,
+        /// It is the rehearsal model.
+        rehearsal: bool,
+        /// The model's window in tokens, where known.
+        window: Option<u64>,
+    },
+    /// History is complete.
+    Replayed,
+    /// The title changed.
+    Titled {
+        /// The new one.
+        title: String,
+    },
+    /// A turn began.
+    TurnStarted {
+        /// When.
+        at: i64,
+        /// Whether a person is there.
+        attendance: Attendance,
+    },
+    /// Words for the model: a person's, or the run's own.
+    Said {
+        /// The words.
+        text: String,
+        /// Whose.
+        origin: UserOrigin,
+    },
+    /// A person's words wait to join the running turn at its next round.
+    Queued {
+        /// The words.
+        text: String,
+    },
+    /// A model call began.
+    Call(CallLine),
+    /// A piece of the answer.
+    Delta {
+        /// It.
+        text: String,
+    },
+    /// A piece of reasoning.
+    Reasoning {
+        /// It.
+        text: String,
+    },
+    /// The model call ended.
+    Usage {
+        /// The call's number.
+        number: u32,
+        /// Tokens.
+        #[serde(flatten)]
+        usage: Usage,
+        /// From request to last byte, milliseconds.
+        took_ms: u64,
+    },
+    /// A model call failed and will be tried again.
+    Retrying {
+        /// What went wrong.
+        message: String,
+        /// In how many milliseconds.
+        ms: u64,
+        /// Which try this will be, from 2.
+        attempt: u32,
+    },
+    /// The model called a tool. `arguments` is as received when it does not parse.
+    ToolCall {
+        /// The call.
+        call: CallId,
+        /// The tool, where one is held by that name.
+        tool: Option<ToolId>,
+        /// The wire name.
+        wire: String,
+        /// What it was called with.
+        arguments: Value,
+    },
+    /// A gated call waits for a person.
+    Ask {
+        /// The card.
+        #[serde(flatten)]
+        ask: Ask,
+        /// Its extra lines.
+        preview: Preview,
+        /// It was shown before and what it depends on changed since.
+        changed: bool,
+    },
+    /// A card was answered, by a person or otherwise.
+    Answer {
+        /// The call.
+        call: CallId,
+        /// The answer.
+        #[serde(flatten)]
+        answer: Answer,
+    },
+    /// A call is running.
+    Running {
+        /// The call.
+        call: CallId,
+    },
+    /// A call ended.
+    ToolResult {
+        /// The call.
+        call: CallId,
+        /// How.
+        #[serde(flatten)]
+        ending: Ending,
+        /// What the model reads.
+        text: String,
+        /// A short summary for the row.
+        note: Option<String>,
+        /// How long it ran, milliseconds.
+        took_ms: u64,
+    },
+    /// Something a person should know.
+    Alert(Alert),
+    /// The turn failed; `end` follows.
+    Error {
+        /// The sentence.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// The turn is over.
+    End {
+        /// How.
+        #[serde(flatten)]
+        end: TurnEnd,
+    },
+    /// What F3 and F4 show, whole; replaces the one before for that agent.
+    Report(Box<AgentReport>),
+    /// The list of conversations, newest first.
+    Conversations {
+        /// The list.
+        list: Vec<ConversationSummary>,
+    },
+    /// A person asked for diagnostics; lines for the screen.
+    Diagnostics {
+        /// The lines.
+        lines: Vec<String>,
+    },
+}
+
+/// An event with where it happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Update {
+    /// The conversation; empty for what concerns the whole program.
+    pub conversation: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}

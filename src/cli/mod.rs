@@ -1,0 +1,1 @@
+//! One file per command. Nothing here decides anything about access.

@@ -1,0 +1,2 @@
+//! The `kokua` binary: arguments, run, exit code.
+fn main() {}

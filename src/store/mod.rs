@@ -1,0 +1,1 @@
+//! Conversation logs on disk. Derived data is never the truth.

@@ -1,0 +1,100 @@
+//! The seam every capability arrives through: what a toolset and a tool are, and what they may use.
+//!
+//! Built-in, plugin, skill and MCP toolsets all implement [`Toolset`]; nothing gets in another way. This room knows no
+//! provider of tools and no front end.
+
+pub mod arguments;
+pub mod check;
+pub mod output;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+pub use crate::access::{Kind, Risk};
+pub use crate::agent::update::Preview;
+pub use output::Output;
+
+/// What a build may use. Everything a toolset needs beyond this it was given when it was registered.
+#[derive(Debug, Clone)]
+pub struct Services {
+    /// `$KOKUA_HOME/data`.
+    pub data: PathBuf,
+    /// Where the program was started.
+    pub working_directory: PathBuf,
+}
+
+/// Why a build failed: a lower-case fragment that names what and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BuildError(pub String);
+
+/// A named group of tools.
+pub trait Toolset: Send + Sync {
+    /// Its name: unique in the registry (A3).
+    fn name(&self) -> &str;
+    /// Its provider.
+    fn kind(&self) -> Kind;
+    /// One sentence, for people and for `available_tools`.
+    fn description(&self) -> &str;
+    /// What its holder is told beyond its tools' descriptions, if anything (R8).
+    fn guidance(&self) -> Option<&str> {
+        None
+    }
+    /// Only the entry agent may list it (A7).
+    fn entry_agent_only(&self) -> bool {
+        false
+    }
+    /// Health of one of its tools (W2), asked before a call is offered and again at dispatch. `Err`: not now, and why.
+    ///
+    /// # Errors
+    /// A lower-case fragment for people.
+    fn check(&self, tool: &str) -> Result<(), String> {
+        let _ = tool;
+        Ok(())
+    }
+    /// Makes its tools for one agent. May block; it is run off the event loop, with a time limit.
+    ///
+    /// # Errors
+    /// A fragment that says what failed and where.
+    fn build(&self, services: &Services) -> Result<Vec<Arc<dyn Tool>>, BuildError>;
+}
+
+/// What a tool is, before it is called.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Declared name, verbatim.
+    pub name: String,
+    /// For the model.
+    pub description: String,
+    /// An object schema, already without noise (`arguments::schema_of`).
+    pub schema: Value,
+    /// What it may touch.
+    pub risk: Risk,
+}
+
+/// What a call is told of where it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallContext {
+    /// The conversation.
+    pub conversation: String,
+    /// The calling agent.
+    pub agent: String,
+    /// Milliseconds since the Unix epoch.
+    pub now: i64,
+}
+
+/// One tool of a build.
+pub trait Tool: Send + Sync {
+    /// What it is.
+    fn spec(&self) -> &ToolSpec;
+    /// What a person should see on the card beyond the arguments. May read files.
+    fn preview(&self, arguments: &Value) -> Preview {
+        let _ = arguments;
+        Preview::default()
+    }
+    /// Runs it. The arguments fit the schema. Dropping the future cancels it and all it started.
+    fn call(&self, arguments: Value, context: CallContext) -> BoxFuture<'static, Output>;
+}

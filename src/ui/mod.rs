@@ -1,0 +1,1 @@
+//! The screen as a pure value: state, reducer and view. It knows no clock, disk, socket or terminal.
