@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod app;
 pub mod assistant;
 pub mod cli;
 pub mod config;

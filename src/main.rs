@@ -1,2 +1,7 @@
 //! The `kokua` binary: arguments, run, exit code.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kokua::cli::main()
+}

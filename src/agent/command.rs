@@ -5,6 +5,15 @@
 use super::call::CallId;
 use crate::access::{Answer, ToolsetName};
 
+/// A person's switch for a toolset (W1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switched {
+    /// Offered to nobody.
+    Off,
+    /// As the tables say.
+    On,
+}
+
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -47,8 +56,8 @@ pub enum Command {
     Switch {
         /// Which.
         toolset: ToolsetName,
-        /// `true`: off.
-        off: bool,
+        /// Off or on.
+        to: Switched,
     },
     /// Revoke a grant.
     Revoke {

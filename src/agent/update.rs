@@ -85,7 +85,8 @@ pub struct Preview {
 pub enum Event {
     /// A conversation is in view from here on; what follows up to `Replayed` is its history.
     Session {
-        /// Its id.
+        /// Its id: the update's own `conversation`.
+        #[serde(skip)]
         conversation: String,
         /// Its title, if any.
         title: Option<String>,
@@ -224,6 +225,11 @@ pub enum Event {
     Conversations {
         /// The list.
         list: Vec<ConversationSummary>,
+    },
+    /// The program ends: `--allow` entries that never matched a call (P22).
+    UnusedAllows {
+        /// As written.
+        entries: Vec<String>,
     },
     /// A person asked for diagnostics; lines for the screen.
     Diagnostics {

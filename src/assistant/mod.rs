@@ -1,1 +1,375 @@
-//! The driver: owns conversations, live runs and pending asks, and carries out what runs ask for. It knows ports and no adapter.
+//! The driver: owns the conversation in view, its live run and its pending asks, and carries out what the run asks for.
+//!
+//! It knows ports and no adapter. One task owns everything in here; other tasks only send it messages, so there is no
+//! lock to take and no order to get wrong.
+
+mod asks;
+pub mod build;
+mod conversations;
+mod live;
+pub mod ports;
+mod tasks;
+mod titles;
+mod turns;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::access::{AgentName, Attendance, ToolsetName, World};
+use crate::agent::update::Preview;
+use crate::agent::{
+    Alert, Ask, CallId, Command, Event, Failure, Input, LoadedToolset, Severity, ToolOutcome, Update, command,
+};
+use crate::tool::check::Checks;
+use crate::tool::{Services, Toolset};
+
+use build::Built;
+use live::Live;
+use ports::{Model, Store, Surroundings, Switches};
+
+/// Updates that may wait for a front end before the driver waits for it.
+const UPDATES: usize = 4096;
+/// Messages that may wait for the driver before the tasks that send them wait for it.
+const MESSAGES: usize = 1024;
+
+/// How the entry agent runs: what the configuration says of it, resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSettings {
+    /// Opener of its system message.
+    pub opener: String,
+    /// Model calls per turn.
+    pub max_iterations: u32,
+    /// Calls of one round run together.
+    pub concurrent_tools: bool,
+    /// Tries of one failing model call.
+    pub max_attempts: u32,
+}
+
+/// Whether new conversations are titled by a model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Titles {
+    /// After the first answer.
+    Generated,
+    /// The first words said are the title.
+    FirstWords,
+}
+
+/// Which conversation comes into view first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opening {
+    /// The one that changed last; a new one where there is none.
+    Latest,
+    /// A new one.
+    New,
+    /// This one: an id or a unique prefix.
+    Stored(String),
+}
+
+/// Everything the driver is made of.
+pub struct Setup {
+    /// Resolved: startup's builds were reported to it.
+    pub world: World,
+    /// Every installed toolset.
+    pub toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>>,
+    /// Startup's accepted builds, used for the first wiring.
+    pub built: BTreeMap<ToolsetName, Built>,
+    /// What a build may use.
+    pub services: Services,
+    /// Seconds a build may take.
+    pub build_timeout: Duration,
+    /// How the entry agent runs.
+    pub agent: AgentSettings,
+    /// Its model.
+    pub model: Arc<dyn Model>,
+    /// Where conversations are kept.
+    pub store: Arc<dyn Store>,
+    /// Time, chance, ids.
+    pub surroundings: Arc<dyn Surroundings>,
+    /// Where the person's switches are kept.
+    pub switches: Arc<dyn Switches>,
+    /// Titles.
+    pub titles: Titles,
+    /// Whether a person is at the turns started here.
+    pub attendance: Attendance,
+    /// What comes into view first.
+    pub opening: Opening,
+    /// Said once the first conversation is in view: what startup wants a person to know.
+    pub alerts: Vec<Alert>,
+}
+
+/// The way in: a front end's commands.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    commands: mpsc::UnboundedSender<Command>,
+}
+
+impl Handle {
+    /// Hands a command over. `false`: the driver has ended.
+    pub fn submit(&self, command: Command) -> bool {
+        self.commands.send(command).is_ok()
+    }
+}
+
+/// Starts the driver. The receiver yields every update in order and ends when the driver has ended.
+pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>, JoinHandle<()>) {
+    let (commands, inbox) = mpsc::unbounded_channel();
+    let (updates, outbox) = mpsc::channel(UPDATES);
+    let (messages, mailbox) = mpsc::channel(MESSAGES);
+    let driver = Driver {
+        entry: setup.world.entry().clone(),
+        checks: Checks::default(),
+        live: None,
+        messages,
+        updates,
+        setup,
+    };
+    let task = tokio::spawn(driver.run(inbox, mailbox));
+    (Handle { commands }, outbox, task)
+}
+
+/// What tasks tell the driver. Each carries the conversation it is for: one that is no longer live is not told.
+enum Message {
+    /// The running model call said something or ended.
+    Model {
+        conversation: Arc<str>,
+        generation: u64,
+        input: Input,
+    },
+    /// A back-off is over.
+    Retry { conversation: Arc<str>, generation: u64 },
+    /// A tool ended.
+    Tool { conversation: Arc<str>, call: CallId, outcome: ToolOutcome },
+    /// A load's build ended.
+    Built { conversation: Arc<str>, call: CallId, toolset: ToolsetName, result: Result<Built, String> },
+    /// A card's preview is there.
+    Previewed { conversation: Arc<str>, ask: Box<Ask>, preview: Preview },
+    /// A card was allowed; this is its preview now.
+    Rechecked { conversation: Arc<str>, call: CallId, answer: crate::access::Answer, preview: Preview },
+    /// A title was written, or not.
+    Titled { conversation: Arc<str>, title: Option<String> },
+}
+
+/// The owner of everything.
+struct Driver {
+    setup: Setup,
+    entry: AgentName,
+    checks: Checks,
+    live: Option<Live>,
+    messages: mpsc::Sender<Message>,
+    updates: mpsc::Sender<Update>,
+}
+
+/// Whether the driver goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Going {
+    On,
+    Out,
+}
+
+impl Driver {
+    async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>, mut messages: mpsc::Receiver<Message>) {
+        self.open_first().await;
+        loop {
+            let going = tokio::select! {
+                biased;
+                command = commands.recv() => match command {
+                    Some(command) => self.obey(command).await,
+                    None => Going::Out,
+                },
+                Some(message) = messages.recv() => {
+                    self.hear(message).await;
+                    Going::On
+                }
+            };
+            if going == Going::Out {
+                break;
+            }
+        }
+        if self.is_running() {
+            self.feed(Input::Stop).await;
+        }
+        let entries = self.setup.world.unused_allows();
+        if !entries.is_empty() {
+            self.tell(Event::UnusedAllows { entries }).await;
+        }
+    }
+
+    async fn obey(&mut self, command: Command) -> Going {
+        match command {
+            Command::Say { text } => self.say(text).await,
+            Command::Stop => self.feed(Input::Stop).await,
+            Command::Answer { call, answer } => self.answer(call, answer).await,
+            Command::New => self.begin().await,
+            Command::Open { id } => self.switch_to(&id).await,
+            Command::Delete { id } => self.delete(&id).await,
+            Command::Rename { title } => self.rename(title).await,
+            Command::List => self.list().await,
+            Command::Report => self.report().await,
+            Command::Switch { toolset, to } => self.switch(&toolset, to).await,
+            Command::Revoke { grant } => {
+                if !self.setup.world.revoke(grant) {
+                    self.alert(Severity::Notice, format!("There is no grant {grant}."), None).await;
+                }
+                self.report().await;
+            }
+            Command::Diagnostics => self.diagnose().await,
+            Command::Quit => return Going::Out,
+        }
+        Going::On
+    }
+
+    async fn hear(&mut self, message: Message) {
+        match message {
+            Message::Model { conversation, generation, input } => {
+                if self.live.as_ref().is_some_and(|live| live.is(&conversation) && live.model_generation == generation) {
+                    self.feed(input).await;
+                }
+            }
+            Message::Retry { conversation, generation } => {
+                if self.live.as_ref().is_some_and(|live| live.is(&conversation) && live.model_generation == generation) {
+                    self.feed(Input::RetryDue).await;
+                }
+            }
+            Message::Tool { conversation, call, outcome } => {
+                if self.is_live(&conversation) {
+                    self.forget_task(call);
+                    self.feed(Input::ToolEnded { call, outcome }).await;
+                }
+            }
+            Message::Built { conversation, call, toolset, result } => {
+                let result = self.accept_load(&toolset, result).await;
+                if self.is_live(&conversation) {
+                    self.feed(Input::LoadEnded { call, result }).await;
+                    self.report().await;
+                }
+            }
+            Message::Previewed { conversation, ask, preview } => {
+                if self.is_live(&conversation) {
+                    self.show_card(*ask, preview).await;
+                }
+            }
+            Message::Rechecked { conversation, call, answer, preview } => {
+                if self.is_live(&conversation) {
+                    self.answer_rechecked(call, answer, preview).await;
+                }
+            }
+            Message::Titled { conversation, title } => {
+                if self.is_live(&conversation) {
+                    self.take_title(title).await;
+                }
+            }
+        }
+    }
+
+    /// The hook on a load's build (P8), and what a person is told where it failed (R10, P9).
+    async fn accept_load(
+        &mut self,
+        toolset: &ToolsetName,
+        result: Result<Built, String>,
+    ) -> Result<LoadedToolset, String> {
+        let accepted = match result {
+            Ok(built) => match built.judge(&mut self.setup.world) {
+                Ok(()) => Ok(built),
+                Err(refusal) => Err(refusal.message),
+            },
+            Err(error) => {
+                self.setup.world.report_failure(toolset, &error);
+                Err(error)
+            }
+        };
+        match accepted {
+            Ok(built) => {
+                for sentence in &built.left_out {
+                    self.alert(Severity::Warning, sentence.clone(), None).await;
+                }
+                if let Some(live) = &mut self.live {
+                    live.keep_tools(&built);
+                }
+                Ok(built.loaded())
+            }
+            Err(error) => {
+                let sentence = format!("Could not load '{toolset}' for {}: {error}", self.entry);
+                self.alert(Severity::Warning, sentence, None).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// W1: saved first, then applied.
+    async fn switch(&mut self, toolset: &ToolsetName, to: command::Switched) {
+        let mut disabled = self.setup.world.disabled();
+        disabled.retain(|name| name != toolset);
+        if to == command::Switched::Off {
+            disabled.push(toolset.clone());
+        }
+        let applied = match self.setup.switches.save(&disabled) {
+            Ok(()) => self.setup.world.switch_off(&disabled).map_err(|faults| {
+                faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>().join("; ")
+            }),
+            Err(error) => Err(error.message),
+        };
+        if let Err(error) = applied {
+            self.alert(Severity::Warning, format!("'{toolset}' was not switched: {error}"), None).await;
+        }
+        self.report().await;
+    }
+
+    async fn diagnose(&mut self) {
+        let mut lines = vec![
+            format!("model       {}", self.setup.model.label()),
+            format!("agent       {}", self.entry),
+            format!("data        {}", self.setup.services.data.display()),
+        ];
+        match &self.live {
+            Some(live) => lines.extend(live.diagnostics(self.setup.surroundings.now())),
+            None => lines.push("no conversation is open".to_owned()),
+        }
+        self.tell(Event::Diagnostics { lines }).await;
+    }
+
+    /// F3 and F4 of every declared agent: the running one as it is, the others as they would start.
+    async fn report(&mut self) {
+        let world = &self.setup.world;
+        let mut events = Vec::new();
+        for agent in world.agents() {
+            let live = self.live.as_ref().filter(|_| agent == self.entry);
+            let report =
+                crate::access::report(world, &agent, live.map(|live| live.run.held()), live.map(|live| &*live.id));
+            events.push(Event::Report(Box::new(report)));
+        }
+        for event in events {
+            self.tell(event).await;
+        }
+    }
+
+    async fn tell(&mut self, event: Event) {
+        let conversation = self.live.as_ref().map(|live| live.id.to_string()).unwrap_or_default();
+        // A front end that is gone hears nothing more; what runs is stopped by the command channel's end.
+        let _gone = self.updates.send(Update { conversation, event }).await;
+    }
+
+    async fn alert(&mut self, severity: Severity, message: String, hint: Option<String>) {
+        match severity {
+            Severity::Notice => tracing::info!(%message, "alert"),
+            Severity::Warning => tracing::warn!(%message, "alert"),
+        }
+        self.tell(Event::Alert(Alert { severity, message, hint })).await;
+    }
+
+    fn is_live(&self, conversation: &str) -> bool {
+        self.live.as_ref().is_some_and(|live| live.is(conversation))
+    }
+
+    fn is_running(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.run.is_running())
+    }
+}
+
+/// A model failure as an input, where the client could not even begin.
+fn ended(failure: Failure) -> Input {
+    Input::ModelEnded(Err(failure))
+}

@@ -1,1 +1,133 @@
-//! One file per command. Nothing here decides anything about access.
+//! One file per command: what was asked for on the command line, carried out and printed.
+//!
+//! Nothing here decides anything about access.
+
+mod agents;
+mod configuration;
+mod conversations;
+mod first_run;
+pub mod print;
+mod run;
+mod screen;
+mod toolsets;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::app::{Options, StartError};
+
+/// Answered.
+pub(crate) const ANSWERED: u8 = 0;
+/// Failed.
+pub(crate) const FAILED: u8 = 1;
+/// The command line or the configuration is wrong.
+pub(crate) const USAGE: u8 = 2;
+/// Something was denied for want of a person.
+pub(crate) const UNATTENDED: u8 = 3;
+/// Interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// A full-screen terminal for agents whose every capability is declared.
+///
+/// Without a command: the screen.
+#[derive(Debug, Parser)]
+#[command(name = "kokua", version, about, max_term_width = 100)]
+pub struct Arguments {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Args)]
+struct Global {
+    /// The configuration to read [default: $KOKUA_CONFIG, else config.toml in $KOKUA_HOME, which is ~/.kokua unless set]
+    #[arg(long, global = true, value_name = "PATH")]
+    config: Option<PathBuf>,
+    /// The model for this run, as provider:model[@base_url][;flags], such as ollama:qwen3:8b
+    #[arg(long, global = true, value_name = "MODEL")]
+    model: Option<String>,
+    /// Log everything, and print each agent's resolved policy at start
+    #[arg(long, global = true)]
+    debug: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// One turn without a screen: the answer on stdout, everything else on stderr
+    Run(run::Run),
+    /// What each agent may call, holds from the start, and asks before doing
+    Agents(agents::Agents),
+    /// Every name that `available` accepts here, with its tools
+    Toolsets(toolsets::Toolsets),
+    /// The configuration file
+    #[command(subcommand)]
+    Config(configuration::Configuration),
+    /// The stored conversations
+    #[command(subcommand)]
+    Conversations(conversations::Conversations),
+}
+
+/// What a command ended with when it did not work: printed to stderr, then the exit code.
+#[derive(Debug)]
+pub struct Ended {
+    code: u8,
+    text: String,
+}
+
+impl Ended {
+    fn failed(text: impl Into<String>) -> Self {
+        Self { code: FAILED, text: text.into() }
+    }
+
+    fn usage(text: impl Into<String>) -> Self {
+        Self { code: USAGE, text: text.into() }
+    }
+}
+
+impl From<StartError> for Ended {
+    fn from(error: StartError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Ended {
+    fn from(error: std::io::Error) -> Self {
+        Self::failed(format!("the output could not be written: {error}"))
+    }
+}
+
+/// Runs the command line; the process's exit code.
+pub fn main() -> ExitCode {
+    let Arguments { global, command } = Arguments::parse();
+    let options = Options { config: global.config, model: global.model, debug: global.debug, allow: Vec::new() };
+    let outcome = match command {
+        None => with_runtime(screen::screen(options)),
+        Some(Command::Run(run)) => with_runtime(run.run(options)),
+        Some(Command::Agents(agents)) => with_runtime(agents.run(options)),
+        Some(Command::Toolsets(toolsets)) => with_runtime(toolsets.run(options)),
+        Some(Command::Config(configuration)) => configuration.run(&options),
+        Some(Command::Conversations(conversations)) => conversations.run(&options),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(Ended { code, text }) => {
+            print::error(&text);
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn with_runtime(work: impl Future<Output = Result<u8, Ended>>) -> Result<u8, Ended> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Ended::failed(format!("the program could not start its threads: {error}")))?;
+    let outcome = runtime.block_on(work);
+    // A build or a file read that hangs on a blocking thread must not keep the program from leaving.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(500));
+    outcome
+}

@@ -1,0 +1,98 @@
+//! Cards: a gated call from the question to the person's answer.
+//!
+//! A card shows exactly what will run. When what it depends on changed by the time it is allowed, it is asked again;
+//! nothing here answers by itself.
+
+use std::sync::Arc;
+
+use super::{Driver, Message, Severity};
+use crate::access::Answer;
+use crate::agent::update::Preview;
+use crate::agent::{Ask, CallId, Event, Input};
+
+/// A card that waits.
+pub(super) struct Pending {
+    ask: Ask,
+    /// Digest of the preview that was shown; `None` until it was.
+    shown: Option<String>,
+}
+
+/// What a finished preview is for.
+enum Purpose {
+    Show(Box<Ask>),
+    Recheck(CallId, Answer),
+}
+
+impl Driver {
+    /// Makes the card's preview, off the loop, and then shows it.
+    pub(super) fn ask(&mut self, ask: Ask) {
+        if let Some(live) = &mut self.live {
+            live.asks.insert(ask.call, Pending { ask: ask.clone(), shown: None });
+        }
+        let shown = ask.clone();
+        self.preview(&ask, Purpose::Show(Box::new(shown)));
+    }
+
+    fn preview(&self, ask: &Ask, purpose: Purpose) {
+        let Some(live) = &self.live else { return };
+        let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
+        let tool = live.tools.get(&ask.tool).cloned();
+        let arguments = ask.arguments.clone();
+        tokio::spawn(async move {
+            let made = tokio::task::spawn_blocking(move || tool.map(|tool| tool.preview(&arguments))).await;
+            let preview = made.ok().flatten().unwrap_or_default();
+            let message = match purpose {
+                Purpose::Show(ask) => Message::Previewed { conversation, ask, preview },
+                Purpose::Recheck(call, answer) => Message::Rechecked { conversation, call, answer, preview },
+            };
+            let _gone = messages.send(message).await;
+        });
+    }
+
+    pub(super) async fn show_card(&mut self, ask: Ask, preview: Preview) {
+        let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&ask.call)) else { return };
+        pending.shown = Some(preview.digest.clone());
+        self.tell(Event::Ask { ask, preview, changed: false }).await;
+    }
+
+    /// A person's answer. Yes is checked against the world once more before it counts; no counts at once.
+    pub(super) async fn answer(&mut self, call: CallId, answer: Answer) {
+        let Some(pending) = self.live.as_ref().and_then(|live| live.asks.get(&call)) else { return };
+        match answer {
+            Answer::AllowedOnce | Answer::AllowedForConversation => {
+                // What was never shown cannot have been allowed.
+                if pending.shown.is_some() {
+                    let ask = pending.ask.clone();
+                    self.preview(&ask, Purpose::Recheck(call, answer));
+                }
+            }
+            Answer::Denied | Answer::DeniedWithReason { .. } => self.settle(call, answer).await,
+            Answer::AllowedByGrant { .. }
+            | Answer::AllowedByFlag { .. }
+            | Answer::AutoDenied { .. }
+            | Answer::Expired
+            | Answer::Withdrawn
+            | Answer::Interrupted => {
+                self.alert(Severity::Warning, "A person can allow or deny a card, nothing else.".to_owned(), None).await;
+            }
+        }
+    }
+
+    pub(super) async fn answer_rechecked(&mut self, call: CallId, answer: Answer, preview: Preview) {
+        let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&call)) else { return };
+        if pending.shown.as_ref() == Some(&preview.digest) {
+            self.settle(call, answer).await;
+        } else {
+            pending.shown = Some(preview.digest.clone());
+            let ask = pending.ask.clone();
+            self.tell(Event::Ask { ask, preview, changed: true }).await;
+        }
+    }
+
+    async fn settle(&mut self, call: CallId, answer: Answer) {
+        if let Some(live) = &mut self.live {
+            live.asks.remove(&call);
+        }
+        self.feed(Input::Answered { call, answer }).await;
+    }
+}

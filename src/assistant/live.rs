@@ -1,0 +1,204 @@
+//! One live conversation: its log, its wired run, and the work it has under way.
+//!
+//! Whatever is in here can be rebuilt from the log.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::task::AbortHandle;
+
+use super::asks::Pending;
+use super::build::{Built, build};
+use super::ports::{Log, PortError};
+use super::{Driver, Severity};
+use crate::access::{ToolId, ToolsetName};
+use crate::agent::{AgentSpec, CallId, Ending, LoadedToolset, Record, Run};
+use crate::tool::Tool;
+
+/// Whether what happens is still being saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Saving {
+    /// Every record so far is in the log.
+    Whole,
+    /// A record could not be written: nothing more is, until the conversation is opened again from its log.
+    Broken,
+}
+
+/// One live conversation.
+pub(super) struct Live {
+    pub(super) id: Arc<str>,
+    pub(super) title: Option<String>,
+    /// `None` until the first record: an empty conversation leaves no file.
+    pub(super) log: Option<Box<dyn Log>>,
+    pub(super) saving: Saving,
+    pub(super) run: Run,
+    pub(super) tools: BTreeMap<ToolId, Arc<dyn Tool>>,
+    /// Counts model calls and back-offs: what belongs to an earlier one is not heard.
+    pub(super) model_generation: u64,
+    pub(super) model_task: Option<AbortHandle>,
+    pub(super) tasks: BTreeMap<CallId, AbortHandle>,
+    pub(super) asks: BTreeMap<CallId, Pending>,
+    pub(super) turn_started: Option<i64>,
+    /// The first words said, for the title.
+    pub(super) first_words: Option<String>,
+}
+
+impl Live {
+    pub(super) fn is(&self, conversation: &str) -> bool {
+        &*self.id == conversation
+    }
+
+    /// Keeps what runs of an accepted build. Only what the run holds is ever dispatched.
+    pub(super) fn keep_tools(&mut self, built: &Built) {
+        for entry in &built.tools {
+            let id = ToolId::of(&built.toolset, &entry.known.facts.name);
+            self.tools.insert(id, Arc::clone(&entry.tool));
+        }
+    }
+
+    /// Appends to the log, which begins with the first record.
+    pub(super) fn append(
+        &mut self,
+        record: &Record,
+        begin: impl FnOnce(&str) -> Result<Box<dyn Log>, PortError>,
+    ) -> Result<(), PortError> {
+        if self.log.is_none() {
+            self.log = Some(begin(&self.id)?);
+        }
+        match &mut self.log {
+            Some(log) => log.append(record),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends all work under way. What it would have said is not heard.
+    pub(super) fn abandon(&mut self) {
+        self.model_generation += 1;
+        if let Some(task) = self.model_task.take() {
+            task.abort();
+        }
+        for (_, task) in std::mem::take(&mut self.tasks) {
+            task.abort();
+        }
+        self.asks.clear();
+    }
+
+    pub(super) fn diagnostics(&self, now: i64) -> Vec<String> {
+        let mut lines = vec![format!("talk        {}", self.id)];
+        match self.turn_started {
+            Some(at) if self.run.is_running() => {
+                lines.push(format!("turn        running for {} s", (now - at).max(0) / 1000));
+            }
+            _ => lines.push("turn        none".to_owned()),
+        }
+        lines.push(format!("model call  {}", if self.model_task.is_some() { "under way" } else { "none" }));
+        let calls = self.tasks.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        lines.push(format!("running     {}", if calls.is_empty() { "nothing" } else { &calls }));
+        let asks = self.asks.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        lines.push(format!("asking      {}", if asks.is_empty() { "nothing" } else { &asks }));
+        if self.saving == Saving::Broken {
+            lines.push("log         NOT BEING SAVED".to_owned());
+        }
+        lines
+    }
+}
+
+/// What a conversation loaded and still may hold, in first-loaded order (R12): judged by the recorded ending alone.
+fn loads(records: &[Record]) -> Vec<ToolsetName> {
+    let mut loads: Vec<ToolsetName> = Vec::new();
+    for record in records {
+        if let Record::CallEnded { ending: Ending::Loaded { toolset }, .. } = record {
+            let name = ToolsetName::new(toolset.clone());
+            if !loads.contains(&name) {
+                loads.push(name);
+            }
+        }
+    }
+    loads
+}
+
+impl Driver {
+    /// Wires the entry agent for a conversation: resident toolsets, then what the conversation had loaded (R12, R16).
+    pub(super) async fn wire(
+        &mut self,
+        id: Arc<str>,
+        title: Option<String>,
+        records: &[Record],
+        log: Option<Box<dyn Log>>,
+    ) {
+        let mut tools = BTreeMap::new();
+        let mut resident = Vec::new();
+        for name in self.setup.world.resident(&self.entry) {
+            match self.built_for_wiring(&name).await {
+                Ok(built) => resident.push(keep(&mut tools, &built)),
+                Err(error) => {
+                    let sentence = format!("{} starts without '{name}': {error}", self.entry);
+                    self.alert(Severity::Warning, sentence, None).await;
+                }
+            }
+        }
+        let deferred = self.setup.world.deferred(&self.entry);
+        let mut preloaded = Vec::new();
+        for name in loads(records).into_iter().filter(|name| deferred.contains(name)) {
+            match self.built_for_wiring(&name).await {
+                Ok(built) => preloaded.push(keep(&mut tools, &built)),
+                // R14: a preload that fails is the log's; the next load reads the real error.
+                Err(error) => tracing::warn!(agent = %self.entry, toolset = %name, %error, "not preloaded"),
+            }
+        }
+        let spec = AgentSpec {
+            name: self.entry.clone(),
+            conversation: id.to_string(),
+            opener: self.setup.agent.opener.clone(),
+            max_iterations: self.setup.agent.max_iterations,
+            concurrent_tools: self.setup.agent.concurrent_tools,
+            max_attempts: self.setup.agent.max_attempts,
+        };
+        let run = Run::new(spec, &self.setup.world, resident, preloaded, records);
+        let first_words = records.iter().find_map(|record| match record {
+            Record::TurnStarted { message, .. } => Some(message.text.clone()),
+            _ => None,
+        });
+        self.live = Some(Live {
+            id,
+            title,
+            log,
+            saving: Saving::Whole,
+            run,
+            tools,
+            model_generation: 0,
+            model_task: None,
+            tasks: BTreeMap::new(),
+            asks: BTreeMap::new(),
+            turn_started: None,
+            first_words,
+        });
+    }
+
+    /// A build for wiring: startup's own the first time, a new one after that; judged either way.
+    async fn built_for_wiring(&mut self, name: &ToolsetName) -> Result<Built, String> {
+        if let Some(built) = self.setup.built.remove(name) {
+            return Ok(built);
+        }
+        let Some(toolset) = self.setup.toolsets.get(name) else {
+            return Err("nothing installs it".to_owned());
+        };
+        match build(Arc::clone(toolset), self.setup.services.clone(), self.setup.build_timeout).await {
+            Ok(built) => match built.judge(&mut self.setup.world) {
+                Ok(()) => Ok(built),
+                Err(refusal) => Err(refusal.message),
+            },
+            Err(error) => {
+                self.setup.world.report_failure(name, &error);
+                Err(error)
+            }
+        }
+    }
+}
+
+fn keep(tools: &mut BTreeMap<ToolId, Arc<dyn Tool>>, built: &Built) -> LoadedToolset {
+    for entry in &built.tools {
+        tools.insert(ToolId::of(&built.toolset, &entry.known.facts.name), Arc::clone(&entry.tool));
+    }
+    built.loaded()
+}

@@ -1,0 +1,96 @@
+//! What the driver needs from outside, as traits. Adapters are fitted to them in the composition root.
+//!
+//! No adapter is named here, and nothing here knows how one works.
+
+use futures_util::stream::BoxStream;
+
+use crate::access::{AgentName, ToolsetName};
+use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
+
+/// A model that answers requests.
+pub trait Model: Send + Sync {
+    /// Starts one call. Dropping the stream cancels it.
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, Failure>>;
+    /// Its name as a person reads it.
+    fn label(&self) -> String;
+    /// Whether it is the rehearsal model.
+    fn is_rehearsal(&self) -> bool;
+    /// Its window in tokens, where known.
+    fn window(&self) -> Option<u64>;
+}
+
+/// Something outside did not work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PortError {
+    /// What and where: a lower-case fragment.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// One conversation's log, held open by this program alone.
+pub trait Log: Send {
+    /// Appends and syncs one record; on `Err` nothing of it is in the log.
+    ///
+    /// # Errors
+    /// The log could not be written, with its path.
+    fn append(&mut self, record: &Record) -> Result<(), PortError>;
+}
+
+/// A stored conversation, opened.
+pub struct Opened {
+    /// Its whole id.
+    pub id: String,
+    /// Its title, if it has one.
+    pub title: Option<String>,
+    /// Its records, every call with its one ending.
+    pub records: Vec<Record>,
+    /// What had to be mended, as sentences.
+    pub notices: Vec<String>,
+    /// The log, ready for more.
+    pub log: Box<dyn Log>,
+}
+
+/// Where conversations are kept.
+pub trait Store: Send + Sync {
+    /// Begins a log.
+    ///
+    /// # Errors
+    /// It could not be created, with its path.
+    fn create(&self, id: &str, agent: &AgentName, at: i64) -> Result<Box<dyn Log>, PortError>;
+    /// Opens a conversation by id or unique prefix.
+    ///
+    /// # Errors
+    /// None or several match, it is held by another program, or it can't be read.
+    fn open(&self, id: &str) -> Result<Opened, PortError>;
+    /// Every conversation, newest first.
+    ///
+    /// # Errors
+    /// The folder can't be read.
+    fn list(&self) -> Result<Vec<ConversationSummary>, PortError>;
+    /// Deletes a conversation by id or unique prefix; its whole id.
+    ///
+    /// # Errors
+    /// None or several match, or it is in use.
+    fn remove(&self, id: &str) -> Result<String, PortError>;
+}
+
+/// Time, chance and new ids.
+pub trait Surroundings: Send + Sync {
+    /// Milliseconds since the Unix epoch.
+    fn now(&self) -> i64;
+    /// 64 random bits.
+    fn random(&self) -> u64;
+    /// A new conversation id: unique, sorting by time.
+    fn id(&self) -> String;
+}
+
+/// Where the person's switches are kept (W1).
+pub trait Switches: Send + Sync {
+    /// Saves the whole list.
+    ///
+    /// # Errors
+    /// It could not be saved, with the file.
+    fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError>;
+}

@@ -1,0 +1,75 @@
+//! Titles: one small model call after the first answer, silent when it does not work.
+//!
+//! A title never delays a turn and never replaces one that a person gave.
+
+use std::sync::Arc;
+
+use super::tasks::contained;
+use super::{Driver, Message, Severity, Titles};
+use crate::agent::titles::{title_from, title_request};
+use crate::agent::{Delta, Event, Record};
+
+impl Driver {
+    /// Asks for a title where the conversation has none yet.
+    pub(super) fn title_if_new(&mut self) {
+        if self.setup.titles == Titles::FirstWords || self.setup.model.is_rehearsal() {
+            return;
+        }
+        let Some(live) = &self.live else { return };
+        let (None, Some(words)) = (&live.title, &live.first_words) else { return };
+        let request = title_request(words);
+        let (model, messages, conversation) =
+            (Arc::clone(&self.setup.model), self.messages.clone(), Arc::clone(&live.id));
+        tokio::spawn(async move {
+            let written = contained(async {
+                use futures_util::StreamExt as _;
+                let mut stream = model.stream(request);
+                let mut text = String::new();
+                while let Some(piece) = stream.next().await {
+                    match piece {
+                        Ok(Delta::Text { text: more }) => text.push_str(&more),
+                        Ok(_) => {}
+                        Err(failure) => {
+                            tracing::info!(%failure, "no title");
+                            return None;
+                        }
+                    }
+                }
+                title_from(&text)
+            })
+            .await;
+            let title = written.ok().flatten();
+            let _gone = messages.send(Message::Titled { conversation, title }).await;
+        });
+    }
+
+    /// A generated title, unless a person gave one meanwhile.
+    pub(super) async fn take_title(&mut self, title: Option<String>) {
+        if let (Some(title), Some(None)) = (title, self.live.as_ref().map(|live| &live.title)) {
+            self.set_title(title).await;
+        }
+    }
+
+    pub(super) async fn rename(&mut self, title: String) {
+        match title_from(&title) {
+            Some(title) => self.set_title(title).await,
+            None => self.alert(Severity::Notice, "A title needs at least one word.".to_owned(), None).await,
+        }
+    }
+
+    async fn set_title(&mut self, title: String) {
+        let store = Arc::clone(&self.setup.store);
+        let (entry, now) = (self.entry.clone(), self.setup.surroundings.now());
+        let Some(live) = &mut self.live else { return };
+        match live.append(&Record::Titled { title: title.clone() }, |id| store.create(id, &entry, now)) {
+            Ok(()) => {
+                live.title = Some(title.clone());
+                self.tell(Event::Titled { title }).await;
+            }
+            Err(error) => {
+                let sentence = format!("The title was not saved: {}", error.message);
+                self.alert(Severity::Warning, sentence, error.hint).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `kokua agents`: K1, the same report that the tools and policy panes show.
+
+use clap::Args;
+use serde_json::json;
+
+use super::print::{bytes, line, list};
+use super::{ANSWERED, Ended};
+use crate::access::explain::EntryRow;
+use crate::access::policy::GateList;
+use crate::access::{AgentReport, report};
+use crate::app::{self, Options};
+
+/// `kokua agents`.
+#[derive(Debug, Args)]
+pub(super) struct Agents {
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Agents {
+    pub(super) async fn run(self, options: Options) -> Result<u8, Ended> {
+        let prepared = app::prepare(&options).await?;
+        let mut agents = Vec::new();
+        for name in prepared.world.agents() {
+            let model = prepared.config.model_of(&name).unwrap_or("discovered at start").to_owned();
+            agents.push((model, report(&prepared.world, &name, None, None)));
+        }
+        if self.json {
+            let agents: Vec<_> = agents
+                .iter()
+                .map(|(model, report)| {
+                    let mut value = serde_json::to_value(report).unwrap_or_default();
+                    if let Some(object) = value.as_object_mut() {
+                        object.insert("model".to_owned(), json!(model));
+                    }
+                    value
+                })
+                .collect();
+            line(&json!({ "agents": agents }).to_string())?;
+        } else {
+            for (index, (model, report)) in agents.iter().enumerate() {
+                if index > 0 {
+                    line("")?;
+                }
+                line(&text(model, report))?;
+            }
+        }
+        Ok(ANSWERED)
+    }
+}
+
+/// One agent's block of lines.
+fn text(model: &str, report: &AgentReport) -> String {
+    let mut lines = vec![match (report.entry, report.description.as_str()) {
+        (true, "") => format!("{} (entry agent)", report.agent),
+        (true, description) => format!("{} (entry agent): {description}", report.agent),
+        (false, "") => report.agent.to_string(),
+        (false, description) => format!("{}: {description}", report.agent),
+    }];
+    let mut row = |name: &str, value: String| lines.push(format!("  {name:<12}{value}"));
+    row("model", model.to_owned());
+    row("delegates", list(&report.delegates_to));
+    let count = report.available.len();
+    row(
+        "available",
+        if report.available_all {
+            format!("all ({count}): {}", list(&report.available))
+        } else {
+            format!("({count}) {}", list(&report.available))
+        },
+    );
+    row(
+        "resident",
+        report.resident.as_ref().map_or_else(|| "every available toolset".to_owned(), |names| list(names)),
+    );
+    row("deferred", list(&report.deferred));
+    row("policy", report.policy_source.clone());
+    for (name, which) in [("confirm", GateList::Confirm), ("review", GateList::Review)] {
+        row(name, entries(report.entries.iter().filter(|entry| entry.list == which)));
+    }
+    row("floor", entries(report.floor.iter()));
+    if !report.dropped_defaults.is_empty() {
+        row(
+            "NOT GATED",
+            format!("{} (this table's own pair replaces the default)", list(&report.dropped_defaults)),
+        );
+    }
+    let (tools, size) = report.start_tools;
+    row("tool block", format!("{tools} tools, {} at the start", bytes(size)));
+    lines.join("\n")
+}
+
+/// Resolved names; a pending entry as written and said so.
+fn entries<'a>(rows: impl Iterator<Item = &'a EntryRow>) -> String {
+    list(rows.flat_map(|row| {
+        if row.pending {
+            vec![format!("{} (pending, line {})", row.entry, row.line)]
+        } else {
+            row.tools.iter().map(ToString::to_string).collect()
+        }
+    }))
+}

@@ -1,0 +1,89 @@
+//! `kokua conversations`: the stored conversations, without a model and without an agent.
+
+use clap::Subcommand;
+
+use super::print::{line, piece};
+use super::{ANSWERED, Ended};
+use crate::agent::{Part, Record};
+use crate::app::Options;
+use crate::config::{self, Locations};
+use crate::store::Store;
+
+/// `kokua conversations`.
+#[derive(Debug, Subcommand)]
+pub(super) enum Conversations {
+    /// Newest first: id, when it changed, turns, title
+    List,
+    /// What was said in one, as text
+    Show {
+        /// Its id, or the start of it (6 characters or more)
+        id: String,
+    },
+    /// Delete one
+    Rm {
+        /// Its id, or the start of it (6 characters or more)
+        id: String,
+    },
+}
+
+impl Conversations {
+    pub(super) fn run(self, options: &Options) -> Result<u8, Ended> {
+        let config = config::load(&Locations::from_process(options.config.clone()))
+            .map_err(|problems| Ended::usage(problems.to_string()))?;
+        let store = Store::open(&config.data).map_err(|error| Ended::failed(error.to_string()))?;
+        match self {
+            Self::List => {
+                let list = store.list().map_err(|error| Ended::failed(error.to_string()))?;
+                if list.is_empty() {
+                    line("no conversations")?;
+                }
+                for summary in list {
+                    let when = crate::system::clock::local(summary.updated);
+                    let turns = summary.turns;
+                    let title = crate::ui::text::clean::one_line(&summary.title);
+                    line(&format!("{}  {when}  {turns:>4} turns  {title}", summary.id))?;
+                }
+            }
+            Self::Show { id } => {
+                let read = store.read(&id).map_err(|error| Ended::usage(error.to_string()))?;
+                for record in &read.records {
+                    show(record)?;
+                }
+            }
+            Self::Rm { id } => {
+                let id = store.remove(&id).map_err(|error| Ended::usage(error.to_string()))?;
+                line(&format!("deleted {id}"))?;
+            }
+        }
+        Ok(ANSWERED)
+    }
+}
+
+fn show(record: &Record) -> std::io::Result<()> {
+    match record {
+        Record::TurnStarted { message, .. } | Record::Said { message, .. } => {
+            line(&format!("> {}", clean(&message.text).replace('\n', "\n> ")))
+        }
+        Record::ModelCall { message, .. } => {
+            for part in &message.parts {
+                match part {
+                    Part::Text { text } => line(&clean(text))?,
+                    Part::Reasoning(_) => {}
+                    Part::Call(call) => line(&format!("[tool] {} {}", call.shown, clean(&call.arguments)))?,
+                }
+            }
+            Ok(())
+        }
+        Record::CallEnded { ending, answer, text, .. } => {
+            let answer = answer.as_ref().map(|answer| format!(" ({answer})")).unwrap_or_default();
+            line(&format!("[result] {}{answer}\n{}", super::run::ending_word(ending), clean(text)))
+        }
+        Record::TurnEnded { .. } => piece("\n"),
+        Record::Titled { title } => line(&format!("# {}", clean(title))),
+        Record::Preloaded { .. } => Ok(()),
+    }
+}
+
+fn clean(text: &str) -> String {
+    crate::ui::text::clean::clean(text).into_owned()
+}
