@@ -28,7 +28,8 @@ pub enum Record {
         /// What.
         message: UserMessage,
     },
-    /// A model call ended; its message is whole (or what was said before a stop or failure).
+    /// A model call ended; its message is whole, or what was said before a stop (neither `failure` nor `message.stop`)
+    /// or before the failure of its last try (then without calls: none came to be). Tries before that leave no record.
     ModelCall {
         /// When it ended.
         at: i64,
