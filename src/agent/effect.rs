@@ -60,14 +60,15 @@ pub enum Effect {
     Tell(Event),
     /// Start a model call.
     CallModel(Box<Request>),
-    /// Drop the running model call.
+    /// Drop the running model call, or the wait for its next try. Nothing that it still has to say may become an input.
     CancelModel,
     /// Send [`super::Input::RetryDue`] after this many milliseconds.
     RetryAfter {
         /// How long.
         ms: u64,
     },
-    /// Check a call's arguments against its schema.
+    /// Check a call's arguments against the schema of [`super::Run::definition`] (core tools have one too) and answer
+    /// with [`super::Input::Checked`].
     Check {
         /// The call.
         call: CallId,
@@ -76,14 +77,14 @@ pub enum Effect {
         /// As received; known to be a JSON object.
         arguments: Value,
     },
-    /// Show a card.
+    /// Show a card: make its preview, tell [`Event::Ask`], and answer with [`super::Input::Answered`].
     Ask(Box<Ask>),
     /// Take a card away unanswered.
     Withdraw {
         /// Its call.
         call: CallId,
     },
-    /// A person allowed this exact call for the conversation: remember it (P16).
+    /// A person allowed this exact call for the conversation: give `World::grant` what is here (P16).
     Grant {
         /// The call.
         call: CallId,
@@ -101,7 +102,7 @@ pub enum Effect {
         /// Coerced arguments.
         arguments: Value,
     },
-    /// Drop a running tool.
+    /// Drop a running tool, or the interest in a build: what it still brings is held by nobody (R9).
     CancelRun {
         /// Its call.
         call: CallId,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::call::CallId;
 use super::message::{Delta, Failure, ToolDefinition};
-use crate::access::{Answer, Attendance, ToolFacts, ToolsetName};
+use crate::access::{Answer, Attendance, Risk, ToolFacts, ToolName, ToolsetName, WireName};
 
 /// When an input arrives, and a fresh random number for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,16 @@ pub struct BuiltTool {
     pub facts: ToolFacts,
     /// For the model. Its wire name is set by the held list.
     pub definition: ToolDefinition,
+}
+
+impl BuiltTool {
+    /// A tool by its declared name. Its bytes and digest are taken from the definition, so that every build counts alike.
+    pub fn new(name: &str, risk: Risk, description: &str, schema: Value) -> Self {
+        let definition = ToolDefinition { wire: WireName::new(name), description: description.to_owned(), schema };
+        let facts =
+            ToolFacts { name: ToolName::new(name), risk, bytes: definition.bytes(), digest: definition.digest() };
+        Self { facts, definition }
+    }
 }
 
 /// A toolset's accepted build.

@@ -143,6 +143,24 @@ pub struct ToolDefinition {
     pub schema: Value,
 }
 
+impl ToolDefinition {
+    /// Name, description and schema as compact JSON: what one model call pays for it, whatever the wire wraps it in.
+    fn compact(&self) -> String {
+        serde_json::json!({"name": self.wire, "description": self.description, "schema": self.schema}).to_string()
+    }
+
+    /// Its length as compact JSON, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.compact().len()
+    }
+
+    /// Hex SHA-256 of its compact JSON: another digest is another definition (O3).
+    pub fn digest(&self) -> String {
+        use sha2::Digest as _;
+        format!("{:x}", sha2::Sha256::digest(self.compact()))
+    }
+}
+
 /// What a model call is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

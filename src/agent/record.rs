@@ -28,7 +28,8 @@ pub enum Record {
         /// What.
         message: UserMessage,
     },
-    /// A model call ended; its message is whole (or what was said before a stop or failure).
+    /// A model call ended; its message is whole, or what was said before a stop (neither `failure` nor `message.stop`)
+    /// or before the failure of its last try (then without calls: none came to be). Tries before that leave no record.
     ModelCall {
         /// When it ended.
         at: i64,
@@ -97,4 +98,18 @@ pub struct OfferRecord {
     /// Every row; absent in a log whose ledger did not change since the call before.
     #[serde(skip)]
     pub ledger: Option<Ledger>,
+}
+
+/// What a conversation loaded, in first-loaded order: every toolset of a `load_tools` that is recorded as loaded (R12).
+/// Judged by the recorded ending, never by a call or its text; who may still be preloaded is access's to say.
+pub fn loads(records: &[Record]) -> Vec<&str> {
+    let mut loads = Vec::new();
+    for record in records {
+        if let Record::CallEnded { ending: Ending::Loaded { toolset }, .. } = record
+            && !loads.contains(&toolset.as_str())
+        {
+            loads.push(toolset.as_str());
+        }
+    }
+    loads
 }

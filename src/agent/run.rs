@@ -1,11 +1,19 @@
-//! The run: rounds, cap, nudge and wrap-up of one agent, as a value that turns inputs into effects.
+//! The run: one agent's life as a value that turns inputs into effects.
 //!
 //! It never calls a model, a tool or a clock itself.
 
+use std::collections::HashMap;
+
+use super::call::{CallId, Ending};
 use super::effect::Effect;
-use super::input::{Input, LoadedToolset, Moment};
+use super::input::{BuiltTool, Input, LoadedToolset, Moment};
+use super::loaders;
+use super::message::{AssistantMessage, Failure, Message, ResultMessage, StopReason, ToolDefinition};
+use super::prompt;
 use super::record::Record;
-use crate::access::{AgentName, Held, World};
+use super::turn::{Step, Turn};
+use crate::access::held::Arrival;
+use crate::access::{AgentName, Held, Ledger, LoadOutcome, ToolId, ToolName, ToolsetName, World};
 
 /// What a run is made of.
 #[derive(Debug, Clone)]
@@ -24,16 +32,40 @@ pub struct AgentSpec {
     pub max_attempts: u32,
 }
 
+/// A tool that a resident or preloaded build offered and whose name was taken (R16): for the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Whose build.
+    pub toolset: ToolsetName,
+    /// Which tool.
+    pub tool: ToolName,
+    /// The words that name the holder.
+    pub holder: String,
+}
+
 /// One agent's run.
 #[derive(Debug)]
 pub struct Run {
-    spec: AgentSpec,
-    held: Held,
+    pub(super) spec: AgentSpec,
+    pub(super) held: Held,
+    /// Beside `held`, by the same index.
+    pub(super) definitions: Vec<ToolDefinition>,
+    pub(super) system: String,
+    pub(super) history: Vec<Message>,
+    pub(super) next_call: u64,
+    pub(super) turn: Option<Turn>,
+    /// Toolsets of the agent's last model call, so that the next one can say what it grew by.
+    pub(super) last_toolsets: Option<Vec<String>>,
+    /// The ledger of this session's last model call.
+    pub(super) last_ledger: Option<Ledger>,
+    /// Preloads that the log does not name yet.
+    pub(super) unrecorded: Vec<ToolsetName>,
+    skipped: Vec<Skipped>,
 }
 
 impl Run {
     /// Wires an agent: resident builds in available order, preloaded ones in first-loaded order (R16), and the history
-    /// that its conversation's records hold.
+    /// that its conversation's records hold. A call in them without a result reads as interrupted.
     pub fn new(
         spec: AgentSpec,
         world: &World,
@@ -41,8 +73,62 @@ impl Run {
         preloaded: Vec<LoadedToolset>,
         history: &[Record],
     ) -> Self {
-        let _ = (world, resident, preloaded, history);
-        Self { spec, held: Held::default() }
+        let last = history.iter().rev().find_map(|record| match record {
+            Record::ModelCall { offer, .. } => Some([offer.resident.clone(), offer.loaded.clone()].concat()),
+            _ => None,
+        });
+        let mut run = Self {
+            spec,
+            held: Held::default(),
+            definitions: Vec::new(),
+            system: String::new(),
+            history: rebuild(history),
+            next_call: next_call(history),
+            turn: None,
+            last_toolsets: last,
+            last_ledger: None,
+            unrecorded: preloaded.iter().map(|loaded| loaded.toolset.clone()).collect(),
+            skipped: Vec::new(),
+        };
+        let mut guidance = Vec::new();
+        let builds = resident.into_iter().map(|build| (build, Arrival::Resident));
+        for (build, arrival) in builds.chain(preloaded.into_iter().map(|build| (build, Arrival::Preloaded))) {
+            let outcome = run.hold(&build, arrival);
+            run.skipped.extend(outcome.skipped.into_iter().map(|(tool, holder)| Skipped {
+                toolset: build.toolset.clone(),
+                tool,
+                holder,
+            }));
+            guidance.extend(build.guidance);
+        }
+        // A8: exactly when the table defers something, whatever was preloaded.
+        if !world.deferred(&run.spec.name).is_empty() {
+            let loaders = loaders::loaders();
+            let facts: Vec<_> = loaders.iter().map(|tool| tool.facts.clone()).collect();
+            let before = run.held.tools().len();
+            run.held.add_core(&facts);
+            run.define(before..run.held.tools().len(), &loaders);
+        }
+        let names = world.names_line(&run.spec.name, &run.held);
+        run.system = prompt::assemble(&run.spec.opener, guidance.iter().map(String::as_str), names.as_deref());
+        run
+    }
+
+    /// Adds one accepted build at the end of what is held, definitions beside it.
+    pub(super) fn hold(&mut self, build: &LoadedToolset, arrival: Arrival) -> LoadOutcome {
+        let facts: Vec<_> = build.tools.iter().map(|tool| tool.facts.clone()).collect();
+        let outcome = self.held.add(&build.toolset, arrival, &facts);
+        self.define(outcome.added.iter().copied(), &build.tools);
+        outcome
+    }
+
+    /// Puts the definitions of newly held tools beside them, under the wire names they were given.
+    fn define(&mut self, added: impl IntoIterator<Item = usize>, tools: &[BuiltTool]) {
+        for held in added.into_iter().filter_map(|index| self.held.tools().get(index)) {
+            if let Some(tool) = tools.iter().find(|tool| tool.facts.name == held.id.name) {
+                self.definitions.push(ToolDefinition { wire: held.wire.clone(), ..tool.definition.clone() });
+            }
+        }
     }
 
     /// What it holds.
@@ -55,14 +141,86 @@ impl Run {
         &self.spec.name
     }
 
-    /// Whether a turn is open.
-    pub fn is_running(&self) -> bool {
-        false
+    /// Its system message, fixed for its life (R4).
+    pub fn system(&self) -> &str {
+        &self.system
     }
 
-    /// Takes one input. `world` is borrowed for this step only; a grant's use is counted in it.
-    pub fn step(&mut self, moment: Moment, world: &mut World, input: Input) -> Vec<Effect> {
-        let _ = (moment, world, input);
-        unimplemented!("agent")
+    /// A held tool's definition, core tools included: what [`Effect::Check`] is to be checked against.
+    pub fn definition(&self, tool: &ToolId) -> Option<&ToolDefinition> {
+        let index = self.held.tools().iter().position(|held| held.id == *tool)?;
+        self.definitions.get(index)
     }
+
+    /// Tools of its resident and preloaded builds that lost their name, for the log (R16).
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// Whether a turn is open.
+    pub fn is_running(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Takes one input. `world` is borrowed for this step only; a grant's use is counted in it. An input that nothing
+    /// waits for (late, doubled, of another phase) changes nothing and has no effects.
+    pub fn step(&mut self, moment: Moment, world: &mut World, input: Input) -> Vec<Effect> {
+        Step::new(self, world, moment).take(input)
+    }
+
+    /// What a call by this wire name is called for people: `toolset.tool`, or the wire name where nothing held has it.
+    pub(super) fn shown(&self, wire: &str) -> String {
+        self.held.by_wire(wire).map_or_else(|| wire.to_owned(), |tool| tool.id.to_string())
+    }
+}
+
+/// Whether an answer is sent back to the model in later calls. Failed, declined and empty ones are not: no provider
+/// takes them.
+pub(super) fn joins_history(message: &AssistantMessage, failure: Option<&Failure>) -> bool {
+    failure.is_none()
+        && !matches!(message.stop, Some(StopReason::Refusal(_)))
+        && (message.calls().next().is_some() || !message.text().trim().is_empty())
+}
+
+fn next_call(records: &[Record]) -> u64 {
+    let numbers = records.iter().flat_map(|record| match record {
+        Record::ModelCall { message, .. } => message.calls().map(|call| call.id.0).collect(),
+        Record::CallEnded { call, .. } => vec![call.0],
+        _ => Vec::new(),
+    });
+    numbers.max().map_or(1, |highest| highest.saturating_add(1))
+}
+
+/// The messages of a conversation: results stand behind the answer whose calls they end, in call order, whatever the
+/// order they came in.
+fn rebuild(records: &[Record]) -> Vec<Message> {
+    let mut results: HashMap<CallId, (&Ending, &str)> = HashMap::new();
+    for record in records {
+        if let Record::CallEnded { call, ending, text, .. } = record {
+            results.entry(*call).or_insert((ending, text));
+        }
+    }
+    let mut messages = Vec::new();
+    for record in records {
+        match record {
+            Record::TurnStarted { message, .. } | Record::Said { message, .. } => {
+                messages.push(Message::User(message.clone()));
+            }
+            Record::ModelCall { message, failure, .. } if joins_history(message, failure.as_ref()) => {
+                messages.push(Message::Assistant(message.clone()));
+                messages.extend(message.calls().map(|call| {
+                    let (ending, text) = results.get(&call.id).map_or_else(
+                        || {
+                            let text = format!("Tool '{}' was interrupted: its result was not saved.", call.wire);
+                            (Ending::Interrupted, text)
+                        },
+                        |(ending, text)| ((*ending).clone(), (*text).to_owned()),
+                    );
+                    Message::Result(ResultMessage { call: call.id, ending, text })
+                }));
+            }
+            _ => {}
+        }
+    }
+    messages
 }

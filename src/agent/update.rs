@@ -46,7 +46,7 @@ pub struct CallLine {
     pub resident: Vec<String>,
     /// Loaded toolsets in order.
     pub loaded: Vec<String>,
-    /// Toolsets new since the agent's call before: `+5 documents`.
+    /// Toolsets new since the agent's call before, each with its tools: `+5 documents`. Empty on an agent's first call.
     pub grown: Vec<String>,
     /// Every row; absent when unchanged since the call before it in this session.
     #[serde(skip)]
@@ -147,7 +147,8 @@ pub enum Event {
         /// From request to last byte, milliseconds.
         took_ms: u64,
     },
-    /// A model call failed and will be tried again.
+    /// A model call failed and will be tried again. What this try streamed is void: the next one begins anew under the
+    /// same call line.
     Retrying {
         /// What went wrong.
         message: String,

@@ -1,0 +1,100 @@
+//! Turns a stored log into the events that a live run told, so that a reopened conversation looks as it did.
+//!
+//! What only mattered while it happened (queues, cards, retries, alerts) is not told again.
+
+use super::call::shown_arguments;
+use super::effect::TurnEnd;
+use super::message::{CallKind, Part, ToolCall};
+use super::record::{OfferRecord, Record};
+use super::update::{CallLine, Event};
+use crate::access::{Owner, ToolId, ToolName, ToolsetName};
+
+/// The events of a log, in order. Streamed text comes in one piece per part.
+pub fn replay(records: &[Record]) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut last: Option<Vec<String>> = None;
+    for record in records {
+        match record {
+            Record::TurnStarted { at, attendance, message } => {
+                events.push(Event::TurnStarted { at: *at, attendance: *attendance });
+                events.push(Event::Said { text: message.text.clone(), origin: message.origin });
+            }
+            Record::Said { message, .. } => {
+                events.push(Event::Said { text: message.text.clone(), origin: message.origin });
+            }
+            Record::ModelCall { number, kind, message, offer, usage, took_ms, .. } => {
+                events.push(Event::Call(call_line(*number, *kind, offer, last.as_deref())));
+                last = Some([offer.resident.clone(), offer.loaded.clone()].concat());
+                events.extend(message.parts.iter().filter_map(|part| match part {
+                    Part::Text { text } => Some(Event::Delta { text: text.clone() }),
+                    Part::Reasoning(reasoning) if reasoning.text.is_empty() => None,
+                    Part::Reasoning(reasoning) => Some(Event::Reasoning { text: reasoning.text.clone() }),
+                    Part::Call(_) => None,
+                }));
+                events.push(Event::Usage { number: *number, usage: *usage, took_ms: *took_ms });
+                events.extend(message.calls().map(call_told));
+            }
+            Record::CallEnded { call, ending, answer, text, note, took_ms, .. } => {
+                events.extend(answer.clone().map(|answer| Event::Answer { call: *call, answer }));
+                events.push(Event::ToolResult {
+                    call: *call,
+                    ending: ending.clone(),
+                    text: text.clone(),
+                    note: note.clone(),
+                    took_ms: *took_ms,
+                });
+            }
+            Record::TurnEnded { end, .. } => {
+                if let TurnEnd::Failed { message, hint } = end {
+                    events.push(Event::Error { message: message.clone(), hint: hint.clone() });
+                }
+                events.push(Event::End { end: end.clone() });
+            }
+            Record::Titled { title } => events.push(Event::Titled { title: title.clone() }),
+            Record::Preloaded { .. } => {}
+        }
+    }
+    events
+}
+
+/// The dim rule of a model call. `last`: the toolsets of the agent's call before, `None` for its first.
+pub(super) fn call_line(number: u32, kind: CallKind, offer: &OfferRecord, last: Option<&[String]>) -> CallLine {
+    let now = offer.resident.iter().chain(&offer.loaded);
+    let new: Vec<_> = now.filter(|name| last.is_some_and(|last| !last.contains(name))).collect();
+    let grown = new.iter().map(|name| {
+        let owner = Owner::Toolset(ToolsetName::new(name.as_str()));
+        let tools =
+            offer.ledger.as_ref().map(|ledger| ledger.tools.iter().filter(|row| row.tool.owner == owner).count());
+        tools.map_or_else(|| format!("+{name}"), |tools| format!("+{tools} {name}"))
+    });
+    CallLine {
+        number,
+        kind,
+        tools: offer.tools,
+        tool_bytes: offer.tool_bytes,
+        grown: grown.collect(),
+        resident: offer.resident.clone(),
+        loaded: offer.loaded.clone(),
+        ledger: offer.ledger.clone(),
+    }
+}
+
+/// A call as it is told.
+pub(super) fn call_told(call: &ToolCall) -> Event {
+    Event::ToolCall {
+        call: call.id,
+        tool: shown_tool(call),
+        wire: call.wire.clone(),
+        arguments: shown_arguments(&call.arguments),
+    }
+}
+
+/// The tool of a call, out of its shown name. A held tool's has its owner in front, so it never equals the wire name.
+fn shown_tool(call: &ToolCall) -> Option<ToolId> {
+    if call.shown == call.wire {
+        return None;
+    }
+    let (owner, name) = call.shown.split_once('.')?;
+    let owner = if owner == "core" { Owner::Core } else { Owner::Toolset(ToolsetName::new(owner)) };
+    Some(ToolId { owner, name: ToolName::new(name) })
+}

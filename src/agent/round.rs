@@ -1,0 +1,371 @@
+//! A round: the calls of one answer, each from the model's words through check, gate and dispatch to its one ending.
+//!
+//! Every rule is asked of access; nothing here decides what may run.
+
+use serde_json::Value;
+
+use super::call::{Call, CallId, CallState, Ending, canonical, parse_arguments, text};
+use super::effect::{Ask, Effect};
+use super::input::{LoadedToolset, ToolOutcome};
+use super::loaders;
+use super::message::ResultMessage;
+use super::record::Record;
+use super::turn::{Phase, Round, Step};
+use super::update::{Event, Severity};
+use crate::access::held::Arrival;
+use crate::access::world::CallFacts;
+use crate::access::{Answer, AskReason, Attendance, Decision, HeldTool, Owner, ToolsetName};
+
+impl Step<'_> {
+    fn round(&mut self) -> Option<&mut Round> {
+        match &mut self.run.turn.as_mut()?.phase {
+            Phase::Round(round) => Some(round),
+            Phase::Model(_) => None,
+        }
+    }
+
+    fn call(&mut self, index: usize) -> Option<&mut Call> {
+        self.round()?.calls.get_mut(index)
+    }
+
+    /// The place of an open call; `None` for one that ended, or that this round does not have.
+    fn open(&mut self, id: CallId) -> Option<usize> {
+        self.round()?.calls.iter().position(|call| call.id == id && !call.ended())
+    }
+
+    fn held_tool(&mut self, index: usize) -> Option<HeldTool> {
+        let tool = self.call(index)?.tool?;
+        self.run.held.tools().get(tool).cloned()
+    }
+
+    fn attendance(&self) -> Attendance {
+        self.run.turn.as_ref().map_or(Attendance::Unattended, |turn| turn.attendance)
+    }
+
+    /// Begins what may begin: every call when they run together, else the next one when the one before has ended. Goes on
+    /// to the next round when every call has its ending.
+    pub fn advance(&mut self) {
+        let together = self.run.spec.concurrent_tools;
+        loop {
+            let Some(round) = self.round() else { return };
+            if round.calls.iter().all(Call::ended) {
+                self.next_round();
+                return;
+            }
+            let next = round.calls.iter().position(|call| call.state == CallState::Waiting);
+            let busy = round.calls.iter().any(|call| call.state != CallState::Waiting && !call.ended());
+            match next {
+                Some(index) if together || !busy => self.begin(index),
+                _ => return,
+            }
+        }
+    }
+
+    /// First two questions that need no driver: are the arguments an object, and is the name held (A12)?
+    fn begin(&mut self, index: usize) {
+        let Some(call) = self.call(index) else { return };
+        let (id, wire) = (call.id, call.wire.clone());
+        let parsed = if call.cut {
+            Err("the model ran out of output tokens before it wrote them".to_owned())
+        } else {
+            parse_arguments(&call.raw)
+        };
+        let arguments = match parsed {
+            Ok(arguments) => Value::Object(arguments),
+            Err(why) => return self.end(index, Ending::InvalidArguments, text::invalid_arguments(&wire, &why), None),
+        };
+        if let Some(tool) = self.held_tool(index) {
+            if let Some(call) = self.call(index) {
+                call.state = CallState::Checking;
+            }
+            self.out.push(Effect::Check { call: id, tool: tool.id, arguments });
+        } else {
+            let kept = self.round().map(|round| round.kept.clone()).unwrap_or_default();
+            let held = &self.run.held;
+            let offered: Vec<_> = kept.iter().filter_map(|place| held.tools().get(*place)).collect();
+            let text = self.world.unknown_tool(&self.run.spec.name, held, &offered, &wire);
+            self.end(index, Ending::Unknown, text, None);
+        }
+    }
+
+    /// The driver checked the arguments: the gate is next.
+    pub fn checked(&mut self, id: CallId, arguments: Result<Value, String>) {
+        let Some(index) = self.open(id) else { return };
+        if self.call(index).is_none_or(|call| call.state != CallState::Checking) {
+            return;
+        }
+        match arguments {
+            Ok(arguments) => self.gate(index, arguments),
+            Err(text) => self.end(index, Ending::InvalidArguments, text, None),
+        }
+        self.advance();
+    }
+
+    /// Offer before approval: nobody is asked about what cannot run. Then P1's order up to the card.
+    fn gate(&mut self, index: usize, arguments: Value) {
+        let Some(tool) = self.held_tool(index) else { return };
+        if let Some(refusal) = self.world.dispatch(&self.run.spec.name, &self.run.held, &tool.id, &tool.digest) {
+            return self.end(index, Ending::Refused, refusal, None);
+        }
+        let canonical = canonical(&arguments);
+        let facts = CallFacts {
+            conversation: &self.run.spec.conversation,
+            agent: &self.run.spec.name,
+            tool: &tool,
+            arguments: &canonical,
+            attendance: self.attendance(),
+        };
+        match self.world.decide(facts) {
+            Decision::Run => self.dispatch(index, &tool, arguments),
+            Decision::RunAnswered(_, answer) => {
+                self.answer(index, answer);
+                self.dispatch(index, &tool, arguments);
+            }
+            Decision::Ask(reason) => self.ask(index, &tool, arguments, reason),
+            Decision::AutoDenied(_, answer) => self.denied(index, answer),
+            Decision::Unresolved(sentence) => self.end(index, Ending::Refused, sentence, None),
+        }
+    }
+
+    fn ask(&mut self, index: usize, tool: &HeldTool, arguments: Value, reason: AskReason) {
+        let grantable = self.grantable(tool, &arguments);
+        let chain = vec![self.run.spec.name.clone()];
+        let Some(call) = self.call(index) else { return };
+        call.state = CallState::Asking { arguments: arguments.clone(), grantable };
+        let (call, tool, risk) = (call.id, tool.id.clone(), tool.risk);
+        self.out.push(Effect::Ask(Box::new(Ask { call, chain, tool, risk, arguments, reason, grantable })));
+    }
+
+    /// Whether a grant could be given for this call (P16). Tried on a copy, so that the one function that gives grants is
+    /// the one that knows.
+    fn grantable(&self, tool: &HeldTool, arguments: &Value) -> bool {
+        let facts = CallFacts {
+            conversation: &self.run.spec.conversation,
+            agent: &self.run.spec.name,
+            tool,
+            arguments: &canonical(arguments),
+            attendance: self.attendance(),
+        };
+        self.world.clone().grant(facts).is_ok()
+    }
+
+    fn answer(&mut self, index: usize, answer: Answer) {
+        let Some(call) = self.call(index) else { return };
+        call.answer = Some(answer.clone());
+        let call = call.id;
+        self.tell(Event::Answer { call, answer });
+    }
+
+    /// A card was answered. Only its own call moves (P14).
+    pub fn answered(&mut self, id: CallId, answer: Answer) {
+        let Some(index) = self.open(id) else { return };
+        let Some(tool) = self.held_tool(index) else { return };
+        let Some(call) = self.call(index) else { return };
+        let CallState::Asking { arguments, grantable } = &call.state else { return };
+        let (arguments, grantable) = (arguments.clone(), *grantable);
+        match answer {
+            Answer::AllowedOnce => {
+                self.answer(index, answer);
+                self.dispatch(index, &tool, arguments);
+            }
+            Answer::AllowedForConversation if grantable => {
+                self.answer(index, answer);
+                let arguments_text = canonical(&arguments);
+                self.out.push(Effect::Grant { call: id, tool: tool.id.clone(), arguments: arguments_text });
+                self.dispatch(index, &tool, arguments);
+            }
+            // P16: no grant for this tool, so the answer reaches no further than this call.
+            Answer::AllowedForConversation => {
+                self.answer(index, Answer::AllowedOnce);
+                self.dispatch(index, &tool, arguments);
+            }
+            // These two are found by access when it decides. Nobody gives them to a card.
+            Answer::AllowedByGrant { .. } | Answer::AllowedByFlag { .. } => return,
+            Answer::Denied
+            | Answer::DeniedWithReason { .. }
+            | Answer::AutoDenied { .. }
+            | Answer::Expired
+            | Answer::Withdrawn
+            | Answer::Interrupted => self.denied(index, answer),
+        }
+        self.advance();
+    }
+
+    /// An answer that lets nothing run.
+    fn denied(&mut self, index: usize, answer: Answer) {
+        let Some(call) = self.call(index) else { return };
+        let wire = call.wire.clone();
+        let (ending, text) = match &answer {
+            Answer::DeniedWithReason { reason } | Answer::AutoDenied { reason } => {
+                (Ending::NotAllowed, text::not_approved(&wire, Some(reason)))
+            }
+            Answer::Expired => (Ending::NotAllowed, text::expired(&wire)),
+            Answer::Withdrawn => (Ending::Interrupted, text::unanswered(&wire, "the question was withdrawn")),
+            Answer::Interrupted => (Ending::Interrupted, text::unanswered(&wire, "the program ended")),
+            _ => (Ending::NotAllowed, text::not_approved(&wire, None)),
+        };
+        self.answer(index, answer);
+        self.end(index, ending, text, None);
+    }
+
+    /// The re-check of axis 5 at the instant it runs (O3), then it runs.
+    fn dispatch(&mut self, index: usize, tool: &HeldTool, arguments: Value) {
+        if let Some(refusal) = self.world.dispatch(&self.run.spec.name, &self.run.held, &tool.id, &tool.digest) {
+            return self.end(index, Ending::Refused, refusal, None);
+        }
+        let now = self.moment.now;
+        let Some(call) = self.call(index) else { return };
+        call.began = Some(now);
+        call.state = CallState::Running;
+        let id = call.id;
+        if tool.id.owner == Owner::Core {
+            return self.core(index, tool, &arguments);
+        }
+        self.tell(Event::Running { call: id });
+        self.out.push(Effect::Run { call: id, tool: tool.id.clone(), arguments });
+    }
+
+    /// The core tools, answered here.
+    fn core(&mut self, index: usize, tool: &HeldTool, arguments: &Value) {
+        let word = |key: &str| arguments.get(key).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+        match tool.id.name.as_str() {
+            loaders::LOAD_TOOLS => self.load(index, &word("name")),
+            loaders::AVAILABLE_TOOLS => {
+                let text = self.world.available_tools(&self.run.spec.name, &self.run.held, &word("filter"));
+                self.end(index, Ending::Ok, text, None);
+            }
+            name => self.end(index, Ending::Failed, format!("Tool '{name}' has no implementation."), None),
+        }
+    }
+
+    /// R5–R10: one build per name, however many calls ask for it.
+    fn load(&mut self, index: usize, name: &str) {
+        let toolset = match self.world.may_load(&self.run.spec.name, &self.run.held, name) {
+            Ok(toolset) => toolset,
+            Err(text) => {
+                // R9: asking for what is held changes nothing and is no fault.
+                let is_held = self.run.held.toolsets().iter().any(|(held, _)| held.as_str() == name);
+                return self.end(index, if is_held { Ending::Ok } else { Ending::Failed }, text, None);
+            }
+        };
+        let building = self
+            .round()
+            .is_some_and(|round| round.calls.iter().any(|call| call.state == CallState::Loading(toolset.clone())));
+        let Some(call) = self.call(index) else { return };
+        let id = call.id;
+        if building {
+            call.state = CallState::Joining(toolset);
+            self.tell(Event::Running { call: id });
+        } else {
+            call.state = CallState::Loading(toolset.clone());
+            self.tell(Event::Running { call: id });
+            self.out.push(Effect::Load { call: id, toolset });
+        }
+    }
+
+    /// A build ended: its call and those that joined it get their answers.
+    pub fn load_ended(&mut self, id: CallId, result: Result<LoadedToolset, String>) {
+        let Some(index) = self.open(id) else { return };
+        let Some(CallState::Loading(toolset)) = self.call(index).map(|call| call.state.clone()) else { return };
+        let result = result.and_then(|build| {
+            if build.toolset == toolset { Ok(build) } else { Err(format!("its build is called '{}'", build.toolset)) }
+        });
+        match result {
+            Ok(build) => {
+                let outcome = self.run.hold(&build, Arrival::Loaded);
+                let text = loaders::loaded_text(&self.run.held, &build, &outcome);
+                let note = loaders::loaded_note(&self.run.held, &outcome);
+                self.end(index, Ending::Loaded { toolset: toolset.to_string() }, text, Some(note));
+                let again = self.world.may_load(&self.run.spec.name, &self.run.held, toolset.as_str());
+                let again = again.err().unwrap_or_else(|| format!("'{toolset}' is already loaded."));
+                self.end_joined(&toolset, &Ending::Ok, &again);
+            }
+            Err(error) => {
+                let text = loaders::failed_text(&toolset, &error);
+                self.end(index, Ending::Failed, text.clone(), None);
+                self.end_joined(&toolset, &Ending::Failed, &text);
+                let again = self.world.may_load(&self.run.spec.name, &self.run.held, toolset.as_str()).is_ok();
+                let hint = if again {
+                    "It stays loadable: ask for it again once the cause is gone."
+                } else {
+                    "It stays out until that is fixed and kokua is started again."
+                };
+                let message = format!("{} could not load '{toolset}': {error}", self.run.spec.name);
+                self.alert(Severity::Warning, message, Some(hint.to_owned()));
+            }
+        }
+        self.advance();
+    }
+
+    fn end_joined(&mut self, toolset: &ToolsetName, ending: &Ending, text: &str) {
+        let joined = CallState::Joining(toolset.clone());
+        let places: Vec<_> = self.round().map_or_else(Vec::new, |round| {
+            round.calls.iter().enumerate().filter(|(_, call)| call.state == joined).map(|(place, _)| place).collect()
+        });
+        for place in places {
+            self.end(place, ending.clone(), text.to_owned(), None);
+        }
+    }
+
+    /// A running tool answered.
+    pub fn tool_ended(&mut self, id: CallId, outcome: ToolOutcome) {
+        let Some(index) = self.open(id) else { return };
+        if self.call(index).is_none_or(|call| call.state != CallState::Running) {
+            return;
+        }
+        let ending = match outcome.ending {
+            ending @ (Ending::Ok | Ending::TimedOut) => ending,
+            _ => Ending::Failed,
+        };
+        self.end(index, ending, outcome.text, outcome.note);
+        self.advance();
+    }
+
+    /// Ends every open call of the round without running it.
+    pub fn not_executed(&mut self, text: fn(&str) -> String) {
+        for index in 0..self.round().map_or(0, |round| round.calls.len()) {
+            if let Some(wire) = self.call(index).filter(|call| !call.ended()).map(|call| call.wire.clone()) {
+                self.end(index, Ending::NotExecuted, text(&wire), None);
+            }
+        }
+    }
+
+    /// A stop: cards are withdrawn, running tools and builds dropped, and every open call ends as interrupted.
+    pub fn interrupt(&mut self) {
+        for index in 0..self.round().map_or(0, |round| round.calls.len()) {
+            let Some(call) = self.call(index).filter(|call| !call.ended()) else { continue };
+            let (id, wire) = (call.id, call.wire.clone());
+            let text = match call.state {
+                CallState::Asking { .. } => {
+                    self.out.push(Effect::Withdraw { call: id });
+                    self.answer(index, Answer::Withdrawn);
+                    text::stopped_before(&wire)
+                }
+                CallState::Running | CallState::Loading(_) => {
+                    self.out.push(Effect::CancelRun { call: id });
+                    text::stopped_within(&wire)
+                }
+                CallState::Waiting | CallState::Checking | CallState::Joining(_) | CallState::Ended(_) => {
+                    text::stopped_before(&wire)
+                }
+            };
+            self.end(index, Ending::Interrupted, text, None);
+        }
+    }
+
+    /// Gives a call its one ending.
+    fn end(&mut self, index: usize, ending: Ending, text: String, note: Option<String>) {
+        let now = self.moment.now;
+        let Some(call) = self.call(index).filter(|call| !call.ended()) else { return };
+        let id = call.id;
+        let took_ms = call.began.and_then(|began| u64::try_from(now.saturating_sub(began)).ok()).unwrap_or(0);
+        let answer = call.answer.clone();
+        call.state = CallState::Ended(ResultMessage { call: id, ending: ending.clone(), text: text.clone() });
+        let (at, told) = (
+            now,
+            Event::ToolResult { call: id, ending: ending.clone(), text: text.clone(), note: note.clone(), took_ms },
+        );
+        self.record(Record::CallEnded { at, call: id, ending, answer, text, note, took_ms });
+        self.tell(told);
+    }
+}
