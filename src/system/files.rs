@@ -54,20 +54,42 @@ pub fn read_text(path: &Path) -> Result<String, FileError> {
     fs::read_to_string(path).map_err(FileError::at("read", path))
 }
 
-/// Replaces a file whole, or not at all: a reader sees the old bytes or the new ones. The new file is readable by its
-/// owner only. A symbolic link stays one, and the file it points to is replaced. Its directory must exist.
+/// Replaces a file whole, or not at all: a reader sees the old bytes or the new ones, also after a power cut. The new
+/// file is readable by its owner only. A symbolic link stays one, and the file it points to is replaced. Its directory
+/// must exist.
 ///
 /// # Errors
 /// With the path; the old file is then as it was.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let failed = |source| FileError { action: "write", path: path.to_owned(), source };
-    let target = if path.is_symlink() { fs::canonicalize(path).map_err(failed)? } else { path.to_owned() };
+    replace(path, bytes, Durability::Synced).map_err(FileError::at("write", path))
+}
+
+/// Like [`write`], for what can be made again: nothing waits for the disk, and a power cut may leave the file empty.
+///
+/// # Errors
+/// With the path; the old file is then as it was.
+pub fn write_derived(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    replace(path, bytes, Durability::Cached).map_err(FileError::at("write", path))
+}
+
+/// Whether a write waits for the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    Synced,
+    Cached,
+}
+
+fn replace(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+    let target = if path.is_symlink() { fs::canonicalize(path)? } else { path.to_owned() };
     let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Made with mode 0600, in the same directory so that the rename cannot cross file systems.
-    let mut fresh = tempfile::NamedTempFile::new_in(directory).map_err(failed)?;
-    fresh.write_all(bytes).and_then(|()| fresh.as_file().sync_all()).map_err(failed)?;
-    fresh.persist(&target).map_err(|error| failed(error.error))?;
-    sync_directory(directory).map_err(failed)
+    let mut fresh = tempfile::NamedTempFile::new_in(directory)?;
+    fresh.write_all(bytes)?;
+    if durability == Durability::Synced {
+        fresh.as_file().sync_all()?;
+    }
+    fresh.persist(&target).map_err(|error| error.error)?;
+    if durability == Durability::Synced { sync_directory(directory) } else { Ok(()) }
 }
 
 /// Makes a directory and those above it, open to their owner only. One that exists is left as it is.
