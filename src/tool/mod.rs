@@ -5,17 +5,23 @@
 
 pub mod arguments;
 pub mod check;
+pub mod function;
 pub mod output;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::access::{ToolFacts, ToolName, WireName};
+use crate::agent::ToolDefinition;
 
 pub use crate::access::{Kind, Risk};
 pub use crate::agent::update::Preview;
-pub use output::Output;
+pub use function::Function;
+pub use output::{Outcome, Output};
 
 /// What a build may use. Everything a toolset needs beyond this it was given when it was registered.
 #[derive(Debug, Clone)]
@@ -97,4 +103,70 @@ pub trait Tool: Send + Sync {
     }
     /// Runs it. The arguments fit the schema. Dropping the future cancels it and all it started.
     fn call(&self, arguments: Value, context: CallContext) -> BoxFuture<'static, Output>;
+}
+
+/// What access knows of a tool. `bytes` is the length of `{"name":…,"description":…,"schema":…}` as compact JSON: what
+/// one model call pays for it; `digest` is the SHA-256 of the same text in hex (O3).
+pub fn facts(spec: &ToolSpec) -> ToolFacts {
+    let definition = json!({ "name": spec.name, "description": spec.description, "schema": spec.schema }).to_string();
+    ToolFacts {
+        name: ToolName::new(&spec.name),
+        risk: spec.risk,
+        bytes: definition.len(),
+        digest: digest(definition.as_bytes()),
+    }
+}
+
+/// What a request carries of a tool. The wire name is the declared one until the held list sets it (N5).
+pub fn definition(spec: &ToolSpec) -> ToolDefinition {
+    ToolDefinition {
+        wire: WireName::new(&spec.name),
+        description: spec.description.clone(),
+        schema: spec.schema.clone(),
+    }
+}
+
+/// SHA-256 in lower-case hex.
+pub fn digest(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            name: "echo".to_owned(),
+            description: "Says it.".to_owned(),
+            schema: json!({ "type": "object" }),
+            risk: Risk::Read,
+        }
+    }
+
+    #[test]
+    fn bytes_and_digest_are_those_of_the_compact_definition() {
+        let text = r#"{"name":"echo","description":"Says it.","schema":{"type":"object"}}"#;
+        let facts = facts(&spec());
+        assert_eq!(facts.bytes, text.len());
+        assert_eq!(facts.digest, digest(text.as_bytes()));
+        assert_eq!(digest(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+
+    #[test]
+    fn o3_any_change_of_a_definition_changes_its_digest() {
+        let mut changed = spec();
+        changed.schema = json!({ "type": "object", "properties": {} });
+        assert_ne!(facts(&changed).digest, facts(&spec()).digest);
+    }
+
+    #[test]
+    fn a_definition_carries_the_declared_name_until_the_held_list_sets_another() {
+        assert_eq!(definition(&spec()).wire.as_str(), "echo");
+    }
 }
