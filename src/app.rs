@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use crate::access::{AgentName, Attendance, Kind, Registry, ToolsetFacts, ToolsetName, World};
 use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request, Severity, Update};
@@ -148,8 +147,6 @@ pub struct Started {
     pub handle: Handle,
     /// The way out: every update in order, until the driver ends.
     pub updates: mpsc::Receiver<Update>,
-    /// The driver.
-    pub driver: JoinHandle<()>,
 }
 
 /// Selects the model and starts the driver.
@@ -193,8 +190,8 @@ pub async fn start(
         opening,
         alerts,
     };
-    let (handle, updates, driver) = assistant::start(setup);
-    Ok(Started { handle, updates, driver })
+    let (handle, updates) = assistant::start(setup);
+    Ok(Started { handle, updates })
 }
 
 fn facts(toolset: &dyn Toolset) -> ToolsetFacts {

@@ -13,7 +13,7 @@ pub const AVAILABLE_TOOLS: &str = "available_tools";
 pub const LOAD_TOOLS: &str = "load_tools";
 
 /// The two loaders in wire order (R16).
-pub(super) fn loaders() -> Vec<BuiltTool> {
+pub fn loaders() -> Vec<BuiltTool> {
     vec![
         BuiltTool::new(
             AVAILABLE_TOOLS,

@@ -30,7 +30,7 @@ pub mod call;
 pub mod command;
 pub mod effect;
 pub mod input;
-mod loaders;
+pub mod loaders;
 pub mod message;
 pub mod prompt;
 pub mod record;

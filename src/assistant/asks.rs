@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::tasks::spawn;
 use super::{Driver, Message, Severity};
 use crate::access::Answer;
 use crate::agent::update::Preview;
@@ -38,7 +39,7 @@ impl Driver {
         let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
         let tool = live.tools.get(&ask.tool).cloned();
         let arguments = ask.arguments.clone();
-        tokio::spawn(async move {
+        spawn(async move {
             let made = tokio::task::spawn_blocking(move || tool.map(|tool| tool.preview(&arguments))).await;
             let preview = made.ok().flatten().unwrap_or_default();
             let message = match purpose {

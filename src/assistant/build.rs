@@ -2,11 +2,12 @@
 //!
 //! What it returns has not been judged yet: the policy hook sees it before anybody else does (P8).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::access::{BuildRefusal, ToolFacts, ToolName, ToolsetName, World};
+use crate::access::name::shown;
+use crate::access::registry::screen;
+use crate::access::{BuildRefusal, ToolFacts, ToolsetName, World};
 use crate::agent::{BuiltTool, LoadedToolset};
 use crate::tool::{Services, Tool, Toolset, definition, facts};
 
@@ -73,23 +74,24 @@ pub async fn build(toolset: Arc<dyn Toolset>, services: Services, limit: Duratio
     Ok(sorted_out(name, tools, guidance))
 }
 
-/// Leaves out what A17 leaves out: second tools of one name, names that cannot stand, names of core tools.
+/// Leaves out what no agent can hold (A17).
 fn sorted_out(toolset: ToolsetName, tools: Vec<Arc<dyn Tool>>, guidance: Option<String>) -> Built {
-    let mut seen = BTreeSet::new();
-    let mut kept = Vec::new();
-    let mut left_out = Vec::new();
-    for tool in tools {
-        let name = ToolName::new(tool.spec().name.clone());
-        match crate::access::name::tool_name_fault(&name) {
-            Some(fault) => left_out.push(format!("{toolset}: a tool was left out: {fault}")),
-            None if !seen.insert(name.clone()) => {
-                left_out.push(format!("{toolset}: a second tool named '{name}' was left out"));
-            }
-            None => {
-                let known = BuiltTool { facts: facts(tool.spec()), definition: definition(tool.spec()) };
-                kept.push(BuiltEntry { tool, known });
-            }
-        }
-    }
-    Built { toolset, tools: kept, guidance, left_out }
+    let known: Vec<BuiltTool> = tools
+        .iter()
+        .map(|tool| BuiltTool { facts: facts(tool.spec()), definition: definition(tool.spec()) })
+        .collect();
+    let screened = screen(&known.iter().map(|tool| tool.facts.clone()).collect::<Vec<_>>());
+    let left_out = screened
+        .left_out
+        .iter()
+        .map(|(name, defect)| format!("A tool of '{toolset}' was left out: {}: {defect}.", shown(name.as_str())))
+        .collect();
+    let tools = tools
+        .into_iter()
+        .zip(known)
+        .enumerate()
+        .filter(|(index, _)| screened.kept.contains(index))
+        .map(|(_, (tool, known))| BuiltEntry { tool, known })
+        .collect();
+    Built { toolset, tools, guidance, left_out }
 }

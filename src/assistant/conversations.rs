@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::ports::{Opened, PortError};
 use super::{Driver, Opening, Severity};
-use crate::agent::update::replay;
-use crate::agent::{Event, Record};
+use crate::agent::{Event, Record, replay};
 
 impl Driver {
     /// Brings the first conversation into view. What can't be opened is said, and a new one begins.
@@ -130,7 +129,7 @@ impl Driver {
         self.wire(id.into(), title, &records, Some(log)).await;
         self.introduce(&records).await;
         for notice in notices {
-            self.alert(Severity::Notice, notice, None).await;
+            self.alert(notice.severity, notice.message, notice.hint).await;
         }
     }
 

@@ -12,7 +12,8 @@ use super::build::{Built, build};
 use super::ports::{Log, PortError};
 use super::{Driver, Severity};
 use crate::access::{ToolId, ToolsetName};
-use crate::agent::{AgentSpec, CallId, Ending, LoadedToolset, Record, Run};
+use crate::agent::record::loads;
+use crate::agent::{AgentSpec, CallId, LoadedToolset, Record, Run};
 use crate::tool::Tool;
 
 /// Whether what happens is still being saved.
@@ -103,20 +104,6 @@ impl Live {
     }
 }
 
-/// What a conversation loaded and still may hold, in first-loaded order (R12): judged by the recorded ending alone.
-fn loads(records: &[Record]) -> Vec<ToolsetName> {
-    let mut loads: Vec<ToolsetName> = Vec::new();
-    for record in records {
-        if let Record::CallEnded { ending: Ending::Loaded { toolset }, .. } = record {
-            let name = ToolsetName::new(toolset.clone());
-            if !loads.contains(&name) {
-                loads.push(name);
-            }
-        }
-    }
-    loads
-}
-
 impl Driver {
     /// Wires the entry agent for a conversation: resident toolsets, then what the conversation had loaded (R12, R16).
     pub(super) async fn wire(
@@ -139,7 +126,8 @@ impl Driver {
         }
         let deferred = self.setup.world.deferred(&self.entry);
         let mut preloaded = Vec::new();
-        for name in loads(records).into_iter().filter(|name| deferred.contains(name)) {
+        let loaded = loads(records).into_iter().map(ToolsetName::new);
+        for name in loaded.filter(|name| deferred.contains(name)) {
             match self.built_for_wiring(&name).await {
                 Ok(built) => preloaded.push(keep(&mut tools, &built)),
                 // R14: a preload that fails is the log's; the next load reads the real error.
@@ -155,6 +143,10 @@ impl Driver {
             max_attempts: self.setup.agent.max_attempts,
         };
         let run = Run::new(spec, &self.setup.world, resident, preloaded, records);
+        for skipped in run.skipped() {
+            tracing::info!(agent = %self.entry, toolset = %skipped.toolset, tool = %skipped.tool, holder = %skipped.holder,
+                "a tool's name was taken");
+        }
         let first_words = records.iter().find_map(|record| match record {
             Record::TurnStarted { message, .. } => Some(message.text.clone()),
             _ => None,

@@ -17,9 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
-use crate::access::{AgentName, Attendance, ToolsetName, World};
+use crate::access::{AgentName, Attendance, Span, Spanned, ToolsetName, World};
 use crate::agent::update::Preview;
 use crate::agent::{
     Alert, Ask, CallId, Command, Event, Failure, Input, LoadedToolset, Severity, ToolOutcome, Update, command,
@@ -115,7 +114,7 @@ impl Handle {
 }
 
 /// Starts the driver. The receiver yields every update in order and ends when the driver has ended.
-pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>, JoinHandle<()>) {
+pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (updates, outbox) = mpsc::channel(UPDATES);
     let (messages, mailbox) = mpsc::channel(MESSAGES);
@@ -127,8 +126,8 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>, JoinHandle<()>) {
         updates,
         setup,
     };
-    let task = tokio::spawn(driver.run(inbox, mailbox));
-    (Handle { commands }, outbox, task)
+    tasks::spawn(driver.run(inbox, mailbox));
+    (Handle { commands }, outbox)
 }
 
 /// What tasks tell the driver. Each carries the conversation it is for: one that is no longer live is not told.
@@ -301,13 +300,14 @@ impl Driver {
 
     /// W1: saved first, then applied.
     async fn switch(&mut self, toolset: &ToolsetName, to: command::Switched) {
-        let mut disabled = self.setup.world.disabled();
-        disabled.retain(|name| name != toolset);
+        let mut disabled = self.setup.world.declarations().disabled.clone();
+        disabled.retain(|word| word.value != *toolset);
         if to == command::Switched::Off {
-            disabled.push(toolset.clone());
+            disabled.push(Spanned::new(toolset.clone(), Span::default()));
         }
-        let applied = match self.setup.switches.save(&disabled) {
-            Ok(()) => self.setup.world.switch_off(&disabled).map_err(|faults| {
+        let names: Vec<ToolsetName> = disabled.iter().map(|word| word.value.clone()).collect();
+        let applied = match self.setup.switches.save(&names) {
+            Ok(()) => self.setup.world.switch_off(disabled).map_err(|faults| {
                 faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>().join("; ")
             }),
             Err(error) => Err(error.message),
@@ -335,7 +335,8 @@ impl Driver {
     async fn report(&mut self) {
         let world = &self.setup.world;
         let mut events = Vec::new();
-        for agent in world.agents() {
+        let agents = world.declarations().agents.iter().map(|agent| agent.name.value.clone());
+        for agent in agents {
             let live = self.live.as_ref().filter(|_| agent == self.entry);
             let report =
                 crate::access::report(world, &agent, live.map(|live| live.run.held()), live.map(|live| &*live.id));

@@ -5,7 +5,7 @@
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
-use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
+use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request};
 
 /// A model that answers requests.
 pub trait Model: Send + Sync {
@@ -46,8 +46,8 @@ pub struct Opened {
     pub title: Option<String>,
     /// Its records, every call with its one ending.
     pub records: Vec<Record>,
-    /// What had to be mended, as sentences.
-    pub notices: Vec<String>,
+    /// What had to be mended.
+    pub notices: Vec<Alert>,
     /// The log, ready for more.
     pub log: Box<dyn Log>,
 }

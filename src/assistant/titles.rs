@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use super::tasks::contained;
+use super::tasks::{contained, spawn};
 use super::{Driver, Message, Severity, Titles};
-use crate::agent::titles::{title_from, title_request};
-use crate::agent::{Delta, Event, Record};
+use crate::agent::{Delta, Event, Record, title_from, title_request};
 
 impl Driver {
     /// Asks for a title where the conversation has none yet.
@@ -20,7 +19,7 @@ impl Driver {
         let request = title_request(words);
         let (model, messages, conversation) =
             (Arc::clone(&self.setup.model), self.messages.clone(), Arc::clone(&live.id));
-        tokio::spawn(async move {
+        spawn(async move {
             let written = contained(async {
                 use futures_util::StreamExt as _;
                 let mut stream = model.stream(request);

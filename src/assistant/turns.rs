@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use super::build::build;
 use super::live::Saving;
-use super::tasks::contained;
+use super::tasks::{contained, spawn};
 use super::{Driver, Message, Severity, ended};
+use crate::access::offer::{Filter, Withheld};
 use crate::access::world::CallFacts;
-use crate::access::{Owner, ToolId};
+use crate::access::{ToolId, ToolName};
 use crate::agent::{
     CallId, Effect, Ending, Event, Failure, FailureKind, Input, Moment, Record, Request, Retry, ToolOutcome, TurnEnd,
 };
@@ -56,9 +57,12 @@ impl Driver {
     fn refresh_checks(&mut self) {
         let now = self.setup.surroundings.now();
         for (name, toolset) in &self.setup.toolsets {
-            for tool in self.setup.world.built_tools(name) {
+            let built = self.setup.world.last_build(name).unwrap_or_default();
+            let tools: Vec<ToolName> = built.iter().map(|facts| facts.name.clone()).collect();
+            for tool in tools {
                 let answer = self.checks.ask(&**toolset, tool.as_str(), now);
-                self.setup.world.report_check(name, tool.as_str(), answer);
+                let withheld = answer.err().map(|reason| Withheld { filter: Filter::Check, reason });
+                self.setup.world.report_check(name, Some(tool.as_str()), withheld);
             }
         }
     }
@@ -142,7 +146,7 @@ impl Driver {
         let Some(live) = &mut self.live else { return };
         live.model_generation += 1;
         let (conversation, generation) = (Arc::clone(&live.id), live.model_generation);
-        let task = tokio::spawn(async move {
+        let task = spawn(async move {
             let send = |input| {
                 let message = Message::Model { conversation: Arc::clone(&conversation), generation, input };
                 messages.send(message)
@@ -172,7 +176,7 @@ impl Driver {
             });
             let _gone = send(last).await;
         });
-        live.model_task = Some(task.abort_handle());
+        live.model_task = Some(task);
     }
 
     fn cancel_model(&mut self) {
@@ -189,23 +193,17 @@ impl Driver {
         let Some(live) = &mut self.live else { return };
         live.model_generation += 1;
         let (conversation, generation) = (Arc::clone(&live.id), live.model_generation);
-        let task = tokio::spawn(async move {
+        let task = spawn(async move {
             tokio::time::sleep(Duration::from_millis(ms)).await;
             let _gone = messages.send(Message::Retry { conversation, generation }).await;
         });
-        live.model_task = Some(task.abort_handle());
+        live.model_task = Some(task);
     }
 
     fn check(&self, tool: &ToolId, given: serde_json::Value) -> Result<serde_json::Value, String> {
         let name = tool.name.as_str();
-        let schema = match &tool.owner {
-            Owner::Core => crate::agent::core::schema(name),
-            Owner::Toolset(_) => {
-                self.live.as_ref().and_then(|live| live.tools.get(tool)).map(|tool| tool.spec().schema.clone())
-            }
-        };
-        match schema {
-            Some(schema) => arguments::check(name, &schema, given),
+        match self.live.as_ref().and_then(|live| live.run.definition(tool)) {
+            Some(definition) => arguments::check(name, &definition.schema, given),
             None => Err(format!("'{name}' is not here any more.")),
         }
     }
@@ -250,7 +248,7 @@ impl Driver {
             return;
         };
         let conversation = Arc::clone(&live.id);
-        let task = tokio::spawn(async move {
+        let task = spawn(async move {
             let name = tool.name.clone();
             let outcome = match contained(async { runnable.call(arguments, context).await }).await {
                 Ok(output) => ToolOutcome {
@@ -266,7 +264,7 @@ impl Driver {
             };
             let _gone = messages.send(Message::Tool { conversation, call, outcome }).await;
         });
-        live.tasks.insert(call, task.abort_handle());
+        live.tasks.insert(call, task);
     }
 
     fn load(&mut self, call: CallId, toolset: crate::access::ToolsetName, inputs: &mut VecDeque<Input>) {
@@ -281,7 +279,7 @@ impl Driver {
         let (services, limit) = (self.setup.services.clone(), self.setup.build_timeout);
         let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
         // Not one of the call's tasks: a load whose caller is stopped is still judged by the hook, and held by nobody.
-        tokio::spawn(async move {
+        spawn(async move {
             let result = build(found, services, limit).await;
             let _gone = messages.send(Message::Built { conversation, call, toolset, result }).await;
         });

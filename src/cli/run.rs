@@ -103,7 +103,6 @@ impl Run {
         for entry in unused {
             error(&format!("--allow {entry} never matched a call"));
         }
-        let _panicked = started.driver.await;
         Ok(code)
     }
 }
