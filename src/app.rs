@@ -11,14 +11,18 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use tokio::sync::mpsc;
 
-use crate::access::{AgentName, Attendance, Kind, Registry, ToolsetFacts, ToolsetName, World};
+use crate::access::{AgentName, Attendance, Fault, Kind, Registry, ToolsetFacts, ToolsetName, World};
 use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request, Severity, Update};
 use crate::assistant::build::{Built, build};
 use crate::assistant::ports::{self, PortError};
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles};
-use crate::config::{self, Config, Locations, Problems};
+use crate::config::{self, Config, Locations, NewValue, Problems};
 use crate::tool::{Services, Toolset};
+use crate::ui::action::KeyMap;
 use crate::{model, store, system, toolsets};
+
+/// The opener of an agent that has none of its own.
+const OPENER: &str = include_str!("../assets/prompts/opener.md");
 
 /// What the command line asks of every command.
 #[derive(Debug, Clone, Default)]
@@ -67,6 +71,8 @@ impl From<Problems> for StartError {
 pub struct Prepared {
     /// The configuration.
     pub config: Config,
+    /// Where it was found.
+    pub locations: Locations,
     /// Resolved.
     pub world: World,
     /// Every installed toolset.
@@ -89,36 +95,30 @@ pub struct Prepared {
 /// # Errors
 /// Every fault of the configuration at once, before anything is built; then every entry that a build shows to be wrong.
 pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
-    let config = config::load(&Locations::from_process(options.config.clone()))?;
-    let mut registry = Registry::default();
-    let mut installed = BTreeMap::new();
-    for toolset in toolsets::all(&config) {
-        let facts = facts(&*toolset);
-        installed.insert(facts.name.clone(), toolset);
-        registry.register(facts).map_err(|fault| Problems::from_faults(&config.source, vec![fault]))?;
-    }
-    let mut world = World::new(config.declarations.clone(), registry)
-        .map_err(|faults| Problems::from_faults(&config.source, faults))?;
-    let services = Services {
-        data: config.data.clone(),
-        working_directory: std::env::current_dir().map_err(|error| StartError::Other {
-            message: format!("the working folder can't be read: {error}"),
-            hint: Some("Start from a folder that exists.".to_owned()),
-        })?,
+    let locations = Locations::from_process(options.config.clone());
+    let mut checked = None;
+    let config = config::load_with(&locations, |config| match Installed::of(config) {
+        Ok(installed) => {
+            checked = Some(installed);
+            Vec::new()
+        }
+        Err(faults) => faults,
+    })?;
+    let Some(Installed { mut world, toolsets }) = checked else {
+        return Err(other("the configuration was read and not checked".to_owned(), None));
     };
+    let services = Services { data: config.data.clone(), working_directory: locations.working_directory.clone() };
     let build_timeout = Duration::from_secs(config.toolsets.build_timeout_s);
     let mut alerts = Vec::new();
     let mut built = BTreeMap::new();
     for name in world.startup_builds() {
-        let Some(toolset) = installed.get(&name) else { continue };
+        let Some(toolset) = toolsets.get(&name) else { continue };
         match build(Arc::clone(toolset), services.clone(), build_timeout).await {
             Ok(made) => {
                 alerts.extend(made.left_out.iter().map(|sentence| warning(sentence.clone())));
-                match made.judge(&mut world) {
-                    Ok(()) => {
-                        built.insert(name, made);
-                    }
-                    Err(refusal) => alerts.push(warning(format!("Could not build '{name}': {}", refusal.message))),
+                // A refusal is one of the faults that `resolve` reports together.
+                if made.judge(&mut world).is_ok() {
+                    built.insert(name, made);
                 }
             }
             Err(error) => {
@@ -128,17 +128,65 @@ pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
         }
     }
     world.resolve().map_err(|faults| Problems::from_faults(&config.source, faults))?;
-    world.allow(&options.allow).map_err(|faults| StartError::Other {
-        message: faults.join("\n       "),
-        hint: Some("--allow takes a toolset, toolset.tool, or agent=entry.".to_owned()),
+    world.allow(&options.allow).map_err(|faults| {
+        other(faults.join("\n       "), Some("--allow takes a toolset, toolset.tool, or agent=entry".to_owned()))
     })?;
     let shadows = world.shadows();
     alerts.extend(shadows.alerts.into_iter().map(warning));
     for agent in shadows.not_checked {
         tracing::info!(%agent, "not checked for shadowed tools: not all of its resident toolsets were built");
     }
-    let model = options.model.clone().or_else(|| config.model_of(world.entry()).map(str::to_owned));
-    Ok(Prepared { config, world, toolsets: installed, built, services, build_timeout, alerts, model })
+    let model = options.model.clone().or_else(|| config.effective(world.entry()).model.map(str::to_owned));
+    Ok(Prepared { config, locations, world, toolsets, built, services, build_timeout, alerts, model })
+}
+
+/// What is installed, with every table checked against it.
+struct Installed {
+    world: World,
+    toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>>,
+}
+
+impl Installed {
+    fn of(config: &Config) -> Result<Self, Vec<Fault>> {
+        let mut registry = Registry::new(config::sections());
+        let mut toolsets = BTreeMap::new();
+        let mut faults = Vec::new();
+        for toolset in toolsets::all(config) {
+            let facts = facts(&*toolset);
+            let name = facts.name.clone();
+            match registry.register(facts) {
+                Ok(()) => {
+                    toolsets.insert(name, toolset);
+                }
+                Err(error) => faults.push(fault("A3", error.to_string(), None)),
+            }
+        }
+        if let Err(wrong) = KeyMap::with(&config.keys) {
+            faults.extend(wrong.into_iter().map(|wrong| key_fault(config, wrong)));
+        }
+        if config.theme_text().is_none() {
+            faults.push(fault("", format!("there is no theme '{}'", config.display.theme), None));
+        }
+        match World::new(config.declarations.clone(), registry) {
+            Ok(mut world) if faults.is_empty() => {
+                world.define_core(crate::agent::loaders::loaders().into_iter().map(|tool| tool.facts).collect());
+                Ok(Self { world, toolsets })
+            }
+            Ok(_) => Err(faults),
+            Err(more) => {
+                faults.extend(more);
+                Err(faults)
+            }
+        }
+    }
+}
+
+fn fault(rule: &'static str, message: String, hint: Option<String>) -> Fault {
+    Fault { rule, span: None, message, hint }
+}
+
+fn other(message: String, hint: Option<String>) -> StartError {
+    StartError::Other { message, hint }
 }
 
 /// A running driver.
@@ -159,22 +207,16 @@ pub async fn start(
     titles: Titles,
     opening: Opening,
 ) -> Result<Started, StartError> {
-    let Prepared { config, world, toolsets, built, services, build_timeout, alerts, model } = prepared;
-    let entry = world.entry().clone();
-    let settings = config.agent(&entry);
-    let client = model::select::client(model.as_deref(), &config, &settings, &model::select::Environment::from_process())
-        .await
-        .map_err(|failure| StartError::Other { message: failure.message, hint: failure.hint })?;
-    let kept = store::Store::open(&config.data).map_err(|error| StartError::Other {
-        message: error.to_string(),
-        hint: Some("Set [paths].data_dir or $KOKUA_HOME to a folder that can be written.".to_owned()),
-    })?;
+    let Prepared { config, locations, world, toolsets, built, services, build_timeout, mut alerts, model } = prepared;
+    let client = client(&config, &world, model.as_deref()).await?;
+    alerts.extend(client.notices().iter().cloned().map(warning));
+    let settings = config.effective(world.entry());
     let setup = Setup {
         agent: AgentSettings {
-            opener: settings.system_message.clone(),
+            opener: settings.system_message.unwrap_or(OPENER).trim().to_owned(),
             max_iterations: settings.max_iterations,
             concurrent_tools: config.assistant.concurrent_tools,
-            max_attempts: client.max_attempts(),
+            max_attempts: config.provider(client.spec().provider.name()).max_attempts,
         },
         world,
         toolsets,
@@ -182,9 +224,9 @@ pub async fn start(
         services,
         build_timeout,
         model: Arc::new(ModelPort(client)),
-        store: Arc::new(StorePort(kept)),
+        store: Arc::new(StorePort(store::directory(&config.data))),
         surroundings: Arc::new(Machine),
-        switches: Arc::new(SwitchesInFile(config.source.path.clone())),
+        switches: Arc::new(SwitchesInFile(locations)),
         titles: if config.assistant.generate_titles { titles } else { Titles::FirstWords },
         attendance,
         opening,
@@ -192,6 +234,19 @@ pub async fn start(
     };
     let (handle, updates) = assistant::start(setup);
     Ok(Started { handle, updates })
+}
+
+/// The entry agent's model: configured, else found running here, else the rehearsal model.
+async fn client(config: &Config, world: &World, configured: Option<&str>) -> Result<model::Client, StartError> {
+    let environment = |name: &str| system::environment::variable(name);
+    let candidates = model::Candidates::usual(&environment);
+    let selection = model::select(configured, &environment, &candidates)
+        .await
+        .map_err(|error| other(error.message.clone(), error.hint.clone()))?;
+    let settings = config.effective(world.entry());
+    let declared = config.providers.get(selection.spec.provider.name());
+    model::Client::new(&selection.spec, declared, settings.thinking, settings.generation, &environment)
+        .map_err(|failure| other(failure.message, failure.hint))
 }
 
 fn facts(toolset: &dyn Toolset) -> ToolsetFacts {
@@ -220,7 +275,7 @@ impl ports::Model for ModelPort {
     }
 
     fn label(&self) -> String {
-        self.0.label()
+        self.0.label().to_owned()
     }
 
     fn is_rehearsal(&self) -> bool {
@@ -232,7 +287,8 @@ impl ports::Model for ModelPort {
     }
 }
 
-struct StorePort(store::Store);
+/// The folder of logs.
+struct StorePort(PathBuf);
 
 struct LogPort(store::Log);
 
@@ -244,56 +300,65 @@ impl ports::Log for LogPort {
 
 impl ports::Store for StorePort {
     fn create(&self, id: &str, agent: &AgentName, at: i64) -> Result<Box<dyn ports::Log>, PortError> {
-        let log = self.0.create(id, agent, at).map_err(port_error)?;
+        let log = store::Log::create(&self.0, id, agent, at).map_err(port_error)?;
         Ok(Box::new(LogPort(log)))
     }
 
     fn open(&self, id: &str) -> Result<ports::Opened, PortError> {
-        let opened = self.0.reopen(id, system::clock::now()).map_err(port_error)?;
+        let id = store::find(&self.0, id).map_err(port_error)?;
+        let (log, opened) = store::Log::open(&self.0, &id).map_err(port_error)?;
         Ok(ports::Opened {
-            id: opened.id,
-            title: opened.title,
+            id,
+            title: store::title(&opened.records).map(str::to_owned),
             records: opened.records,
             notices: opened.notices,
-            log: Box::new(LogPort(opened.log)),
+            log: Box::new(LogPort(log)),
         })
     }
 
     fn list(&self) -> Result<Vec<ConversationSummary>, PortError> {
-        self.0.list().map_err(port_error)
+        let listing = store::list(&self.0, None).map_err(port_error)?;
+        for fault in &listing.faults {
+            tracing::warn!(%fault, "a conversation log could not be read");
+        }
+        Ok(listing.conversations)
     }
 
     fn remove(&self, id: &str) -> Result<String, PortError> {
-        self.0.remove(id).map_err(port_error)
+        let id = store::find(&self.0, id).map_err(port_error)?;
+        store::remove(&self.0, &id).map_err(port_error)?;
+        Ok(id)
     }
 }
 
 fn port_error(error: store::StoreError) -> PortError {
-    PortError { message: error.to_string(), hint: error.hint() }
+    PortError { message: error.to_string(), hint: error.hint().map(str::to_owned) }
 }
 
 struct Machine;
 
 impl ports::Surroundings for Machine {
     fn now(&self) -> i64 {
-        system::clock::now()
+        system::clock::now_ms()
     }
 
     fn random(&self) -> u64 {
-        system::ids::random()
+        system::identity::random()
     }
 
     fn id(&self) -> String {
-        system::ids::new()
+        system::identity::new_id()
     }
 }
 
-struct SwitchesInFile(PathBuf);
+/// `[toolsets].disabled` of the file that was read.
+struct SwitchesInFile(Locations);
 
 impl ports::Switches for SwitchesInFile {
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
-        let names: Vec<&str> = disabled.iter().map(ToolsetName::as_str).collect();
-        config::save_disabled(&self.0, &names)
-            .map_err(|problems| PortError { message: problems.to_string(), hint: None })
+        let names = disabled.iter().map(ToString::to_string).collect();
+        config::set(&self.0, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
+            .map(|_| ())
+            .map_err(|error| PortError { message: error.to_string(), hint: None })
     }
 }

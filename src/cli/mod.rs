@@ -108,7 +108,7 @@ pub fn main() -> ExitCode {
         Some(Command::Run(run)) => with_runtime(run.run(options)),
         Some(Command::Agents(agents)) => with_runtime(agents.run(options)),
         Some(Command::Toolsets(toolsets)) => with_runtime(toolsets.run(options)),
-        Some(Command::Config(configuration)) => configuration.run(&options),
+        Some(Command::Config(configuration)) => with_runtime(configuration.run(options)),
         Some(Command::Conversations(conversations)) => conversations.run(&options),
     };
     match outcome {

@@ -1,0 +1,79 @@
+//! Killed at any point: reopening works, every call has one ending, and nothing that was told is missing.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use common::{Home, only_log};
+use kokua::agent::{Part, Record};
+use kokua::store;
+use serde_json::Value;
+
+/// Two calls, then two more, each with a result: about thirty lines to be killed at.
+const PROMPT: &str = "run `echo one` and `echo two`";
+
+/// Runs until `lines` lines were read, kills, and returns what was read.
+fn killed_after(home: &Home, lines: usize) -> Vec<Value> {
+    let mut child = home
+        .kokua(&["run", "--json", "-p", PROMPT, "--allow", "compute.run_command"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut read = Vec::new();
+    for _ in 0..lines {
+        let mut line = String::new();
+        if out.read_line(&mut line).unwrap() == 0 {
+            break;
+        }
+        read.push(serde_json::from_str(&line).unwrap());
+    }
+    // SIGKILL: nothing of the program's own runs after this.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    read
+}
+
+#[test]
+fn killed_at_twenty_points_every_call_has_one_ending_and_nothing_told_is_missing() {
+    for lines in 1..=20 {
+        let home = Home::new();
+        let told = killed_after(&home, lines * 2);
+        let Ok(_) = std::fs::read_dir(home.state().join("data/conversations")) else { continue };
+        let path = only_log(&home.state());
+        let id = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let (_log, opened) = store::Log::open(path.parent().unwrap(), &id).unwrap();
+        let mut endings: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        let mut calls = Vec::new();
+        for record in &opened.records {
+            match record {
+                Record::ModelCall { message, .. } => {
+                    calls.extend(message.parts.iter().filter_map(|part| match part {
+                        Part::Call(call) => Some(call.id.0),
+                        _ => None,
+                    }));
+                }
+                Record::CallEnded { call, text, .. } => endings.entry(call.0).or_default().push(text.clone()),
+                _ => {}
+            }
+        }
+        for call in &calls {
+            assert_eq!(endings.get(call).map(Vec::len), Some(1), "after {lines}: call {call}: {endings:?}");
+        }
+        for event in &told {
+            if event["type"] == "tool_result" {
+                let call = event["call"].as_u64().unwrap();
+                assert_eq!(endings[&call], [event["text"].as_str().unwrap()], "after {lines}");
+            }
+            if event["type"] == "tool_call" {
+                assert!(calls.contains(&event["call"].as_u64().unwrap()), "after {lines}: {event}");
+            }
+        }
+        drop(_log);
+        let out = home.kokua(&["run", "--json", "-p", "hello", "--conversation", "latest"]).output().unwrap();
+        assert!(out.status.success(), "after {lines}: {out:?}");
+    }
+}
