@@ -157,7 +157,7 @@ impl ToolDefinition {
     /// Hex SHA-256 of its compact JSON: another digest is another definition (O3).
     pub fn digest(&self) -> String {
         use sha2::Digest as _;
-        sha2::Sha256::digest(self.compact()).iter().map(|byte| format!("{byte:02x}")).collect()
+        format!("{:x}", sha2::Sha256::digest(self.compact()))
     }
 }
 

@@ -1,0 +1,104 @@
+//! The agent that the scripts run: four toolsets, real access, no driver.
+
+use kokua::access::declare::{EntryList, Pair};
+use kokua::access::{
+    AgentDeclaration, AgentName, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned, ToolFacts,
+    ToolsetFacts, ToolsetName, World,
+};
+use kokua::agent::{AgentSpec, BuiltTool, LoadedToolset, Record, Run};
+use serde_json::json;
+
+pub const AGENT: &str = "assistant";
+pub const CONVERSATION: &str = "c1";
+
+/// Every toolset with its tools and guidance. `documents` brings a name that `fs` has.
+const TOOLSETS: [(&str, &[(&str, Risk)], Option<&str>); 5] = [
+    ("fs", &[("list_directory", Risk::Read), ("read_file", Risk::Read)], None),
+    ("compute", &[("run_command", Risk::Exec), ("erase_disk", Risk::Exec)], Some("Run one command at a time.")),
+    ("documents", &[("save_document", Risk::Write), ("read_file", Risk::Read)], Some("List before saying empty.")),
+    ("todo", &[("todo", Risk::Read)], None),
+    ("bare", &[], None),
+];
+
+fn spanned<T>(value: T, line: usize) -> Spanned<T> {
+    Spanned::new(value, Span { start: 0, end: 1, line, column: 1 })
+}
+
+pub fn toolset(name: &str) -> ToolsetName {
+    ToolsetName::new(name)
+}
+
+/// A build of a toolset, as a driver would make it.
+pub fn build(name: &str) -> LoadedToolset {
+    let (_, tools, guidance) = TOOLSETS.iter().find(|(known, ..)| *known == name).expect("a toolset of the house");
+    let schema = json!({"type": "object"});
+    LoadedToolset {
+        toolset: toolset(name),
+        tools: tools
+            .iter()
+            .map(|(tool, risk)| BuiltTool::new(tool, *risk, &format!("{tool}."), schema.clone()))
+            .collect(),
+        guidance: guidance.map(str::to_owned),
+    }
+}
+
+pub fn facts(build: &LoadedToolset) -> Vec<ToolFacts> {
+    build.tools.iter().map(|tool| tool.facts.clone()).collect()
+}
+
+/// `fs` and `compute` resident; `documents`, `todo` and `bare` deferred. `run_command`, `erase_disk` and everything of
+/// `extra` ask first; `erase_disk` is on the floor.
+pub fn world(extra: &[&str]) -> World {
+    let mut registry = Registry::new(["assistant"]);
+    for (name, ..) in TOOLSETS {
+        let description = format!("About {name}.");
+        let facts = ToolsetFacts { name: toolset(name), kind: Kind::BuiltIn, description, entry_agent_only: false };
+        registry.register(facts).expect("a fresh name");
+    }
+    let names = |names: &[&str]| names.iter().map(|name| spanned(toolset(name), 2)).collect();
+    let confirm = ["compute.run_command", "compute.erase_disk"].iter().chain(extra);
+    let confirm = confirm.map(|entry| spanned((*entry).to_owned(), 3)).collect();
+    let declarations = Declarations {
+        entry: Some(spanned(AgentName::new(AGENT), 1)),
+        default_pair: Pair { confirm: Some(EntryList { key: spanned((), 3).span, entries: confirm }), review: None },
+        agents: vec![AgentDeclaration {
+            name: spanned(AgentName::new(AGENT), 1),
+            description: "The assistant.".to_owned(),
+            available: Available::List(names(&["fs", "compute", "documents", "todo", "bare"])),
+            resident: Some(names(&["fs", "compute"])),
+            pair: Pair::default(),
+            delegates_to: Vec::new(),
+        }],
+        floor: vec![spanned("compute.erase_disk".to_owned(), 5)],
+        auto_approval: false,
+        disabled: Vec::new(),
+    };
+    let mut world = World::new(declarations, registry).expect("valid declarations");
+    for name in ["fs", "compute"] {
+        world.report_build(&toolset(name), &facts(&build(name))).expect("an accepted build");
+    }
+    world.resolve().expect("entries that match");
+    world
+}
+
+/// A run of the house's agent with what its records say it loaded.
+pub fn run(world: &mut World, spec: AgentSpec, records: &[Record]) -> Run {
+    let preloaded: Vec<_> = kokua::agent::record::loads(records).iter().map(|name| build(name)).collect();
+    for loaded in &preloaded {
+        world.report_build(&loaded.toolset, &facts(loaded)).expect("an accepted build");
+    }
+    Run::new(spec, world, vec![build("fs"), build("compute")], preloaded, records)
+}
+
+pub fn spec(max_iterations: u32, concurrent_tools: bool, max_attempts: u32) -> AgentSpec {
+    AgentSpec {
+        name: AgentName::new(AGENT),
+        conversation: CONVERSATION.to_owned(),
+        opener: "You help.".to_owned(),
+        max_iterations,
+        concurrent_tools,
+        max_attempts,
+    }
+}
+
+pub const ATTENDED: Attendance = Attendance::Attended;
