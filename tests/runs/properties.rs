@@ -8,6 +8,8 @@ use kokua::agent::{
     Request, Retry, Run, StopReason, ToolOutcome, Usage, UserOrigin, replay,
 };
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 use serde_json::{Map, json};
 
 use crate::house;
@@ -472,4 +474,67 @@ proptest! {
         watch.step(Input::Stop);
         prop_assert!(!watch.run.is_running());
     }
+}
+
+/// The promises above are worth as much as the corners that their histories reach.
+#[test]
+fn the_generated_histories_reach_every_ending() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = (acts(), 1..4_u32, any::<bool>(), 1..3_u32);
+    let mut reached = BTreeMap::<String, u32>::new();
+    for _ in 0..400 {
+        let (acts, max, together, attempts) = strategy.new_tree(&mut runner).unwrap().current();
+        let mut watch = Watch::new(max, together, attempts);
+        for (act, deltas) in acts {
+            watch.act(act, deltas);
+        }
+        for record in &watch.records {
+            let name = match record {
+                Record::CallEnded { ending, answer, .. } => {
+                    let answer = serde_json::to_value(answer).unwrap();
+                    *reached.entry(format!("answer {}", answer["answer"])).or_default() += 1;
+                    format!("call {}", serde_json::to_value(ending).unwrap()["ending"])
+                }
+                Record::TurnEnded { end, .. } => format!("turn {}", serde_json::to_value(end).unwrap()["end"]),
+                Record::ModelCall { kind, failure, .. } => format!("{kind:?}, failed: {}", failure.is_some()),
+                Record::Said { message, .. } => format!("said by {:?}", message.origin),
+                Record::Preloaded { .. } => "preloaded".to_owned(),
+                Record::TurnStarted { .. } | Record::Titled { .. } => continue,
+            };
+            *reached.entry(name).or_default() += 1;
+        }
+    }
+    let missing: Vec<_> = [
+        "call \"ok\"",
+        "call \"failed\"",
+        "call \"loaded\"",
+        "call \"invalid_arguments\"",
+        "call \"unknown\"",
+        "call \"refused\"",
+        "call \"not_allowed\"",
+        "call \"not_executed\"",
+        "call \"interrupted\"",
+        "turn \"answered\"",
+        "turn \"wrapped_up\"",
+        "turn \"stopped\"",
+        "turn \"failed\"",
+        "Agent, failed: true",
+        "WrapUp, failed: false",
+        "WrapUp, failed: true",
+        "said by Person",
+        "said by Continuation",
+        "said by FinalAnswer",
+        "preloaded",
+        "answer \"allowed_once\"",
+        "answer \"allowed_for_conversation\"",
+        "answer \"allowed_by_grant\"",
+        "answer \"denied\"",
+        "answer \"auto_denied\"",
+        "answer \"expired\"",
+        "answer \"withdrawn\"",
+    ]
+    .into_iter()
+    .filter(|name| !reached.contains_key(*name))
+    .collect();
+    assert_eq!(missing, Vec::<&str>::new(), "reached: {reached:#?}");
 }
