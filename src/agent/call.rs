@@ -191,6 +191,11 @@ pub(super) mod text {
         format!("Tool '{wire}' was not run: the turn was stopped first.")
     }
 
+    /// Stopped while its build ran (R9).
+    pub fn stopped_loading(wire: &str) -> String {
+        format!("Tool '{wire}' was interrupted: the turn was stopped first, and nothing was loaded.")
+    }
+
     /// Stopped while it ran.
     pub fn stopped_within(wire: &str) -> String {
         format!("Tool '{wire}' was interrupted: the turn was stopped while it ran, so part of it may have happened.")

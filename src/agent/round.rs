@@ -12,9 +12,9 @@ use super::message::ResultMessage;
 use super::record::Record;
 use super::turn::{Phase, Round, Step};
 use super::update::{Event, Severity};
-use crate::access::held::Arrival;
-use crate::access::world::CallFacts;
-use crate::access::{Answer, AskReason, Attendance, Decision, HeldTool, Owner, ToolsetName};
+use crate::access::{
+    Answer, Arrival, AskReason, Attendance, CallFacts, Decision, HeldTool, Owner, ToolsetName, answers,
+};
 
 impl Step<'_> {
     fn round(&mut self) -> Option<&mut Round> {
@@ -128,25 +128,12 @@ impl Step<'_> {
     }
 
     fn ask(&mut self, index: usize, tool: &HeldTool, arguments: Value, reason: AskReason) {
-        let grantable = self.grantable(tool, &arguments);
+        let grantable = self.world.grantable(&tool.id);
         let chain = vec![self.run.spec.name.clone()];
         let Some(call) = self.call(index) else { return };
         call.state = CallState::Asking { arguments: arguments.clone(), grantable };
         let (call, tool, risk) = (call.id, tool.id.clone(), tool.risk);
         self.out.push(Effect::Ask(Box::new(Ask { call, chain, tool, risk, arguments, reason, grantable })));
-    }
-
-    /// Whether a grant could be given for this call (P16). Tried on a copy, so that the one function that gives grants is
-    /// the one that knows.
-    fn grantable(&self, tool: &HeldTool, arguments: &Value) -> bool {
-        let facts = CallFacts {
-            conversation: &self.run.spec.conversation,
-            agent: &self.run.spec.name,
-            tool,
-            arguments: &canonical(arguments),
-            attendance: self.attendance(),
-        };
-        self.world.clone().grant(facts).is_ok()
     }
 
     fn answer(&mut self, index: usize, answer: Answer) {
@@ -244,7 +231,7 @@ impl Step<'_> {
             Ok(toolset) => toolset,
             Err(text) => {
                 // R9: asking for what is held changes nothing and is no fault.
-                let is_held = self.run.held.toolsets().iter().any(|(held, _)| held.as_str() == name);
+                let is_held = self.run.held.arrival(&ToolsetName::new(name)).is_some();
                 return self.end(index, if is_held { Ending::Ok } else { Ending::Failed }, text, None);
             }
         };
@@ -273,7 +260,7 @@ impl Step<'_> {
         match result {
             Ok(build) => {
                 let outcome = self.run.hold(&build, Arrival::Loaded);
-                let text = loaders::loaded_text(&self.run.held, &build, &outcome);
+                let text = answers::loaded(&toolset, &self.run.held, &outcome, build.guidance.as_deref());
                 let note = loaders::loaded_note(&self.run.held, &outcome);
                 self.end(index, Ending::Loaded { toolset: toolset.to_string() }, text, Some(note));
                 let again = self.world.may_load(&self.run.spec.name, &self.run.held, toolset.as_str());
@@ -281,7 +268,7 @@ impl Step<'_> {
                 self.end_joined(&toolset, &Ending::Ok, &again);
             }
             Err(error) => {
-                let text = loaders::failed_text(&toolset, &error);
+                let text = answers::could_not_load(&toolset, &error);
                 self.end(index, Ending::Failed, text.clone(), None);
                 self.end_joined(&toolset, &Ending::Failed, &text);
                 let again = self.world.may_load(&self.run.spec.name, &self.run.held, toolset.as_str()).is_ok();
@@ -341,13 +328,16 @@ impl Step<'_> {
                     self.answer(index, Answer::Withdrawn);
                     text::stopped_before(&wire)
                 }
-                CallState::Running | CallState::Loading(_) => {
+                CallState::Running => {
                     self.out.push(Effect::CancelRun { call: id });
                     text::stopped_within(&wire)
                 }
-                CallState::Waiting | CallState::Checking | CallState::Joining(_) | CallState::Ended(_) => {
-                    text::stopped_before(&wire)
+                CallState::Loading(_) => {
+                    self.out.push(Effect::CancelRun { call: id });
+                    text::stopped_loading(&wire)
                 }
+                CallState::Joining(_) => text::stopped_loading(&wire),
+                CallState::Waiting | CallState::Checking | CallState::Ended(_) => text::stopped_before(&wire),
             };
             self.end(index, Ending::Interrupted, text, None);
         }

@@ -12,8 +12,7 @@ use super::message::{AssistantMessage, Failure, Message, ResultMessage, StopReas
 use super::prompt;
 use super::record::Record;
 use super::turn::{Step, Turn};
-use crate::access::held::Arrival;
-use crate::access::{AgentName, Held, Ledger, LoadOutcome, ToolId, ToolName, ToolsetName, World};
+use crate::access::{AgentName, Arrival, Held, Ledger, LoadOutcome, ToolId, ToolName, ToolsetName, World};
 
 /// What a run is made of.
 #[derive(Debug, Clone)]
@@ -101,14 +100,13 @@ impl Run {
             }));
             guidance.extend(build.guidance);
         }
-        // A8: exactly when the table defers something, whatever was preloaded.
-        if !world.deferred(&run.spec.name).is_empty() {
-            let loaders = loaders::loaders();
-            let facts: Vec<_> = loaders.iter().map(|tool| tool.facts.clone()).collect();
-            let before = run.held.tools().len();
-            run.held.add_core(&facts);
-            run.define(before..run.held.tools().len(), &loaders);
-        }
+        let earned = world.core_tools(&run.spec.name);
+        let core: Vec<_> =
+            loaders::core_tools().into_iter().filter(|tool| earned.contains(&tool.facts.name.as_str())).collect();
+        let facts: Vec<_> = core.iter().map(|tool| tool.facts.clone()).collect();
+        let before = run.held.tools().len();
+        run.held.add_core(&facts);
+        run.define(before..run.held.tools().len(), &core);
         let names = world.names_line(&run.spec.name, &run.held);
         run.system = prompt::assemble(&run.spec.opener, guidance.iter().map(String::as_str), names.as_deref());
         run

@@ -17,8 +17,7 @@ use super::replay::{call_line, call_told};
 use super::run::{Run, joins_history};
 use super::stream::{ANSWER_LIMIT, Stream};
 use super::update::{Alert, Event, Severity};
-use crate::access::held::Arrival;
-use crate::access::{Attendance, World, offer};
+use crate::access::{Arrival, Attendance, World, offer};
 
 /// First back-off ceiling of a failed model call, in milliseconds; doubled per try.
 pub const RETRY_BASE_MS: u64 = 1_000;
@@ -79,6 +78,8 @@ pub(super) struct Round {
     pub calls: Vec<Call>,
     /// The offer of the model call that made them.
     pub kept: Vec<usize>,
+    /// Whether the answer joined the history, so that the results must, too.
+    joins: bool,
 }
 
 /// Why a turn failed.
@@ -188,7 +189,7 @@ impl<'a> Step<'a> {
         self.tell(Event::TurnStarted { at, attendance });
         self.tell(Event::Said { text, origin: UserOrigin::Person });
         self.run.history.push(Message::User(message));
-        let round = Round { calls: Vec::new(), kept: Vec::new() };
+        let round = Round { calls: Vec::new(), kept: Vec::new(), joins: false };
         let (queued, phase) = (VecDeque::new(), Phase::Round(round));
         self.run.turn = Some(Turn { attendance, number: 0, spent: 0, refreshed: 0, queued, phase });
         self.call_model(CallKind::Agent);
@@ -364,7 +365,7 @@ impl<'a> Step<'a> {
         let turn = self.run.turn.as_mut()?;
         let Phase::Model(ended) = &mut turn.phase else { return None };
         let (kind, kept) = (ended.kind, std::mem::take(&mut ended.kept));
-        turn.phase = Phase::Round(Round { calls, kept });
+        turn.phase = Phase::Round(Round { calls, kept, joins: joins_history(&message, None) });
         Some((kind, message))
     }
 
@@ -426,8 +427,11 @@ impl<'a> Step<'a> {
     /// The round's results join the history in call order.
     fn close_round(&mut self) {
         let Some(Turn { phase: Phase::Round(round), .. }) = &mut self.run.turn else { return };
+        let joins = round.joins;
         for call in std::mem::take(&mut round.calls) {
-            if let CallState::Ended(result) = call.state {
+            if let CallState::Ended(result) = call.state
+                && joins
+            {
                 self.run.history.push(Message::Result(result));
             }
         }
@@ -515,4 +519,27 @@ fn backoff(attempt: u32, at_least_ms: u64, random: u64) -> u64 {
     let ceiling = doubled.min(RETRY_CAP_MS);
     let jitter = (u128::from(random) * u128::from(ceiling + 1)) >> 64;
     u64::try_from(jitter).unwrap_or(ceiling).max(at_least_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_back_off_doubles_to_its_cap_and_never_undercuts_the_servers_floor() {
+        for (attempt, at_least_ms, random, ms) in [
+            (1, 0, 0, 0),
+            (1, 0, u64::MAX, 1_000),
+            (2, 0, u64::MAX, 2_000),
+            (3, 0, u64::MAX / 2, 2_000),
+            (5, 0, u64::MAX, 16_000),
+            (6, 0, u64::MAX, 30_000),
+            (u32::MAX, 0, u64::MAX, 30_000),
+            (1, 7_000, 0, 7_000),
+            (6, 7_000, u64::MAX, 30_000),
+            (1, 3_600_000, u64::MAX, 3_600_000),
+        ] {
+            assert_eq!(backoff(attempt, at_least_ms, random), ms, "try {attempt}, floor {at_least_ms}");
+        }
+    }
 }

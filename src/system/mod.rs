@@ -3,11 +3,13 @@
 //! The one room besides `terminal` that may touch the machine for its own sake; it names no other room.
 
 pub mod clock;
+pub mod environment;
 pub mod files;
 pub mod identity;
 pub mod lock;
 pub mod logging;
 pub mod panic;
+pub mod signals;
 
 pub use files::FileError;
 pub use lock::LockError;

@@ -34,7 +34,10 @@ pub fn build(name: &str) -> LoadedToolset {
     let schema = json!({"type": "object"});
     LoadedToolset {
         toolset: toolset(name),
-        tools: tools.iter().map(|(tool, risk)| BuiltTool::new(tool, *risk, &format!("{tool}."), schema.clone())).collect(),
+        tools: tools
+            .iter()
+            .map(|(tool, risk)| BuiltTool::new(tool, *risk, &format!("{tool}."), schema.clone()))
+            .collect(),
         guidance: guidance.map(str::to_owned),
     }
 }
@@ -57,10 +60,7 @@ pub fn world(extra: &[&str]) -> World {
     let confirm = confirm.map(|entry| spanned((*entry).to_owned(), 3)).collect();
     let declarations = Declarations {
         entry: Some(spanned(AgentName::new(AGENT), 1)),
-        default_pair: Pair {
-            confirm: Some(EntryList { key: spanned((), 3).span, entries: confirm }),
-            review: None,
-        },
+        default_pair: Pair { confirm: Some(EntryList { key: spanned((), 3).span, entries: confirm }), review: None },
         agents: vec![AgentDeclaration {
             name: spanned(AgentName::new(AGENT), 1),
             description: "The assistant.".to_owned(),
@@ -74,9 +74,6 @@ pub fn world(extra: &[&str]) -> World {
         disabled: Vec::new(),
     };
     let mut world = World::new(declarations, registry).expect("valid declarations");
-    for (name, ..) in TOOLSETS {
-        world.report_check(&toolset(name), None, None);
-    }
     for name in ["fs", "compute"] {
         world.report_build(&toolset(name), &facts(&build(name))).expect("an accepted build");
     }

@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use kokua::access::world::CallFacts;
-use kokua::access::{Answer, Attendance, Spanned, World};
+use kokua::access::{Answer, Attendance, CallFacts, Spanned, World};
 use kokua::agent::{
-    CallId, CallKind, Delta, Effect, Ending, Event, Failure, FailureKind, Input, Message, Moment, Record, Request, Retry,
-    Run, StopReason, ToolChoice, ToolOutcome, TurnEnd, Usage, UserOrigin,
+    CallId, CallKind, Delta, Effect, Ending, Event, Failure, FailureKind, Input, Message, Moment, Record, Request,
+    Retry, Run, StopReason, ToolChoice, ToolOutcome, TurnEnd, Usage, UserOrigin,
 };
 use serde_json::Value;
 
@@ -88,6 +87,7 @@ pub fn play(name: &str) {
     }
     if std::env::var("KOKUA_SCRIPTS").is_ok_and(|value| value == "write") {
         std::fs::write(&path, &played).expect("a writable script");
+        return;
     }
     pretty_assertions::assert_eq!(played, script, "{name}");
 }
@@ -126,7 +126,12 @@ impl Bench {
             "fail" => {
                 let retry = first.parse().map_or(Retry::Never, |at_least_ms| Retry::Backoff { at_least_ms });
                 let hint = Some("Look at the server.".to_owned());
-                self.step(Input::ModelEnded(Err(Failure { kind: FailureKind::Cut, message: second.to_owned(), hint, retry })))
+                self.step(Input::ModelEnded(Err(Failure {
+                    kind: FailureKind::Cut,
+                    message: second.to_owned(),
+                    hint,
+                    retry,
+                })))
             }
             "due" => self.step(Input::RetryDue),
             "fits" => {
@@ -141,9 +146,8 @@ impl Bench {
                 self.step(Input::Answered { call: call(), answer })
             }
             "deny" if second.is_empty() => self.step(Input::Answered { call: call(), answer: Answer::Denied }),
-            "deny" => {
-                self.step(Input::Answered { call: call(), answer: Answer::DeniedWithReason { reason: second.to_owned() } })
-            }
+            "deny" => self
+                .step(Input::Answered { call: call(), answer: Answer::DeniedWithReason { reason: second.to_owned() } }),
             "expire" => self.step(Input::Answered { call: call(), answer: Answer::Expired }),
             "ok" => self.tool(call(), Ending::Ok, second),
             "failed" => self.tool(call(), Ending::Failed, second),
@@ -154,9 +158,7 @@ impl Bench {
                 let result = refused.map(|()| build).map_err(|refusal| refusal.to_string());
                 self.step(Input::LoadEnded { call: call(), result })
             }
-            "broke" => {
-                self.step(Input::LoadEnded { call: call(), result: Err(second.to_owned()) })
-            }
+            "broke" => self.step(Input::LoadEnded { call: call(), result: Err(second.to_owned()) }),
             "stop" => self.step(Input::Stop),
             "switch-off" => {
                 let off = rest.split_whitespace().map(|name| Spanned::new(house::toolset(name), Default::default()));
@@ -225,7 +227,8 @@ fn messages(request: &Request) -> Vec<String> {
     let one = |message: &Message| match message {
         Message::User(user) => format!("user {}: {}", origin(user.origin), user.text),
         Message::Assistant(answer) => {
-            let calls: Vec<_> = answer.calls().map(|call| format!("{}={}{}", call.id.0, call.wire, call.arguments)).collect();
+            let calls: Vec<_> =
+                answer.calls().map(|call| format!("{}={}{}", call.id.0, call.wire, call.arguments)).collect();
             format!("assistant: {} [{}]", answer.text(), calls.join(", "))
         }
         Message::Result(result) => format!("result {}: {}", result.call.0, result.text),
@@ -257,8 +260,13 @@ fn turn_end(end: &TurnEnd) -> String {
 
 fn answer(answer: &Answer) -> String {
     let value = serde_json::to_value(answer).unwrap();
-    let detail: Vec<_> =
-        value.as_object().unwrap().iter().filter(|(key, _)| *key != "answer").map(|(_, value)| format!(" {value}")).collect();
+    let detail: Vec<_> = value
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(key, _)| *key != "answer")
+        .map(|(_, value)| format!(" {value}"))
+        .collect();
     value["answer"].as_str().unwrap().replace('_', " ") + &detail.concat()
 }
 
