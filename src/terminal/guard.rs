@@ -125,8 +125,8 @@ fn give_back() {
     }
     set_owner(None);
     let mut sequence = Vec::new();
-    let _ = write_leave(&mut sequence).and_then(|()| emit(&sequence));
-    let _ = disable_raw_mode();
+    let _unheard = write_leave(&mut sequence).and_then(|()| emit(&sequence));
+    let _gone = disable_raw_mode();
 }
 
 fn emit(sequence: &[u8]) -> io::Result<()> {
@@ -208,15 +208,12 @@ mod tests {
 
     #[test]
     fn leaving_gives_everything_back_in_the_opposite_order() {
-        assert_eq!(
-            written(|out| write_leave(out)),
-            "␛[?2026l␛[?1006l␛[?1000l␛[<1u␛[?1004l␛[?2004l␛[0m␛[?25h␛[?1049l␛[23;0t"
-        );
+        assert_eq!(written(write_leave), "␛[?2026l␛[?1006l␛[?1000l␛[<1u␛[?1004l␛[?2004l␛[0m␛[?25h␛[?1049l␛[23;0t");
     }
 
     #[test]
     fn every_mode_that_is_set_is_reset() {
-        let (enter, leave) = (written(|out| write_enter(out, Mouse::On)), written(|out| write_leave(out)));
+        let (enter, leave) = (written(|out| write_enter(out, Mouse::On)), written(write_leave));
         let modes = enter.split('␛').filter_map(|part| part.strip_prefix("[?")?.strip_suffix('h'));
         let missing: Vec<&str> = modes.filter(|mode| !leave.contains(&format!("␛[?{mode}l"))).collect();
         assert_eq!(missing, Vec::<&str>::new());
