@@ -65,7 +65,7 @@ impl RollingFile {
     fn roll(&mut self) -> io::Result<()> {
         if fs::metadata(&self.path).is_ok_and(|now| now.len() >= self.limit) {
             for number in (1..self.kept.saturating_sub(1)).rev() {
-                let _ = fs::rename(self.numbered(number), self.numbered(number + 1));
+                let _gap = fs::rename(self.numbered(number), self.numbered(number + 1));
             }
             fs::rename(&self.path, self.numbered(1))?;
         }
@@ -78,7 +78,7 @@ impl Write for RollingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.size >= self.limit {
             // A roll that fails leaves the old file open: lines go on to it, and the next line tries again.
-            let _ = self.roll();
+            let _unrolled = self.roll();
         }
         let written = self.file.write(bytes)?;
         self.size += written as u64;

@@ -2,6 +2,8 @@
 //!
 //! The one room besides `terminal` that may touch the machine for its own sake; it names no other room.
 
+#![expect(clippy::disallowed_methods, reason = "this room is where files, clock and ids come from")]
+
 pub mod clock;
 pub mod environment;
 pub mod files;

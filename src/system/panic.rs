@@ -36,7 +36,7 @@ pub fn install(directory: PathBuf, restore: impl Fn() -> Terminal + Send + Sync 
                 Err(error) => format!("no crash file was written: {error}"),
             };
             // Standard error may be gone; there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "kokua crashed: {}\n  {hint}", one_line(info));
+            let _unheard = writeln!(io::stderr(), "kokua crashed: {}\n  {hint}", one_line(info));
         }
     }));
 }
@@ -80,7 +80,7 @@ fn save(directory: &Path, text: &str) -> Result<PathBuf, files::FileError> {
     older.sort();
     for path in older.iter().rev().skip(KEPT) {
         // One that stays is tried again at the next crash.
-        let _ = files::remove(path);
+        let _stays = files::remove(path);
     }
     Ok(path)
 }

@@ -1,1 +1,18 @@
 //! The terminal: the only room that knows crossterm. It never decides what a key means.
+//!
+//! [`run`] is the loop of the full screen; everything it takes from the terminal it gives back, on every way out.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the loop of the screen tells the time, and the editor's file is read back by name"
+)]
+
+pub mod clipboard;
+pub mod editor;
+pub mod frame;
+pub mod guard;
+pub mod notify;
+pub mod pace;
+pub mod signals;
+
+pub use guard::{Restored, restore};
