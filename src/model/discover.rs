@@ -1,0 +1,155 @@
+//! Which model runs when none is configured: the environment's, else one that is running here, else the rehearsal model.
+//!
+//! Never a cloud model by itself, not even one that a local server would pass on to.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use reqwest::Url;
+use serde_json::Value;
+
+use super::http::connections;
+use super::key::Environment;
+use super::select::{Flags, ModelSpec, Provider, SpecError};
+
+/// A server on this machine accepts at once or is not there.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(150);
+/// One that accepts lists its models in no time.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Bytes of a list of models.
+const LIST_LIMIT: usize = 4 << 20;
+
+/// Why this model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    /// The configuration or the command line names it.
+    Configured,
+    /// `$KOKUA_MODEL` names it.
+    Environment,
+    /// Its server runs here.
+    Running,
+    /// Nothing else was found.
+    NothingFound,
+}
+
+/// The model to call, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The model.
+    pub spec: ModelSpec,
+    /// Why it.
+    pub because: Because,
+}
+
+/// Addresses that are asked, in order of preference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidates(pub Vec<(Provider, String)>);
+
+impl Candidates {
+    /// Ollama (where `OLLAMA_HOST` says, else its usual port), then llama.cpp, LM Studio and vLLM on theirs.
+    pub fn usual(environment: Environment<'_>) -> Self {
+        let ollama = environment("OLLAMA_HOST").and_then(|host| ollama_url(&host));
+        let ollama = ollama.or_else(|| Provider::Ollama.usual_url().map(str::to_owned));
+        let servers = [Provider::LlamaCpp, Provider::LmStudio, Provider::Vllm];
+        let servers = servers.into_iter().filter_map(|provider| Some((provider, provider.usual_url()?.to_owned())));
+        Self(ollama.map(|url| (Provider::Ollama, url)).into_iter().chain(servers).collect())
+    }
+}
+
+/// An address out of `OLLAMA_HOST`, which is written for the server: without a scheme or port, or as "every interface".
+pub fn ollama_url(host: &str) -> Option<String> {
+    let host = host.trim();
+    if host.is_empty() {
+        return None;
+    }
+    let with_scheme = if host.contains("://") { host.to_owned() } else { format!("http://{host}") };
+    super::select::check_url(&with_scheme).ok()?;
+    let mut url = Url::parse(&with_scheme).ok()?;
+    if url.port().is_none() && !host.contains("://") {
+        url.set_port(Some(11434)).ok()?;
+    }
+    if matches!(url.host_str(), Some("0.0.0.0" | "[::]")) {
+        url.set_host(Some("127.0.0.1")).ok()?;
+    }
+    Some(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// The model that `configured` names, else `$KOKUA_MODEL`, else the first that runs at `candidates`, else the rehearsal
+/// model. Asks all candidates at once and waits under two seconds.
+///
+/// # Errors
+/// A model string that is none.
+pub async fn select(
+    configured: Option<&str>,
+    environment: Environment<'_>,
+    candidates: &Candidates,
+) -> Result<Selection, SpecError> {
+    if let Some(text) = configured {
+        return Ok(Selection { spec: text.parse()?, because: Because::Configured });
+    }
+    if let Some(text) = environment("KOKUA_MODEL").filter(|text| !text.trim().is_empty()) {
+        let spec = text.parse().map_err(|mut error: SpecError| {
+            error.message = format!("$KOKUA_MODEL: {}", error.message);
+            error
+        })?;
+        return Ok(Selection { spec, because: Because::Environment });
+    }
+    let asked = candidates.0.iter().map(|(provider, url)| running(*provider, url));
+    let found = join_all(asked).await.into_iter().flatten().next();
+    Ok(match found {
+        Some(spec) => Selection { spec, because: Because::Running },
+        None => Selection { spec: ModelSpec::rehearsal(), because: Because::NothingFound },
+    })
+}
+
+/// The first model of a server, if one answers there.
+async fn running(provider: Provider, base: &str) -> Option<ModelSpec> {
+    let base = base.trim_end_matches('/');
+    let path = if provider == Provider::Ollama { "/api/tags" } else { "/models" };
+    let url = Url::parse(&format!("{base}{path}")).ok()?;
+    let address = (url.host_str()?.trim_matches(['[', ']']).to_owned(), url.port_or_known_default()?);
+    let connecting = tokio::net::TcpStream::connect((address.0.as_str(), address.1));
+    drop(tokio::time::timeout(CONNECT_TIMEOUT, connecting).await.ok()?.ok()?);
+    let list = tokio::time::timeout(ANSWER_TIMEOUT, list(url)).await.ok()??;
+    let model = first_model(provider, &list)?;
+    let usual = provider.usual_url() == Some(base);
+    let base_url = (!usual).then(|| base.to_owned());
+    Some(ModelSpec { provider, model, base_url, flags: Flags::default() })
+}
+
+async fn list(url: Url) -> Option<Value> {
+    let mut response = connections(&url).ok()?.get(url).send().await.ok()?;
+    if !response.status().is_success() {
+        return None;
+    }
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await.ok()? {
+        body.extend_from_slice(&bytes);
+        if body.len() > LIST_LIMIT {
+            return None;
+        }
+    }
+    serde_json::from_slice(&body).ok()
+}
+
+/// The first model of a list that can chat and runs here.
+pub fn first_model(provider: Provider, list: &Value) -> Option<String> {
+    let (models, name) = if provider == Provider::Ollama { ("models", "name") } else { ("data", "id") };
+    let entries = list.get(models)?.as_array()?;
+    entries.iter().filter(|entry| !is_remote(entry)).find_map(|entry| {
+        let id = entry.get(name)?.as_str()?;
+        (!id.is_empty() && !is_embedder(id, entry)).then(|| id.to_owned())
+    })
+}
+
+/// Ollama lists models of its cloud among those that it has.
+fn is_remote(entry: &Value) -> bool {
+    let written = |key: &str| entry.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
+    written("remote_host") || written("remote_model") || name.ends_with("-cloud") || name.ends_with(":cloud")
+}
+
+fn is_embedder(id: &str, entry: &Value) -> bool {
+    let family = entry.get("details").and_then(|details| details.get("family")).and_then(Value::as_str);
+    id.to_ascii_lowercase().contains("embed") || family.is_some_and(|family| family.contains("bert"))
+}

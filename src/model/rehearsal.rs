@@ -1,0 +1,371 @@
+//! The rehearsal model: plays scripts, so that every mechanism can be shown with no weights and no network.
+//!
+//! The player is pure and deterministic: the same request gives the same performance. It knows only what a request
+//! carries; everything behind its calls is real.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use futures_util::stream::{self, BoxStream, StreamExt};
+use serde_json::Value;
+
+use crate::agent::{
+    CallKind, Delta, Ending, Failure, FailureKind, Message, Request, ResultMessage, Retry, StopReason, ToolCall, Usage,
+    UserOrigin,
+};
+
+use super::failure::failure;
+use super::script::{After, Scene, Script, ScriptedArguments, ScriptedCall, fill};
+
+/// The script that ships.
+const SHIPPED: &str = include_str!("../../assets/rehearsal/default.toml");
+/// Words that one scene may stream.
+const WORD_LIMIT: usize = 100_000;
+/// Characters of a result that a template quotes.
+const QUOTE_LIMIT: usize = 1500;
+
+/// A player with its script.
+#[derive(Debug, Clone)]
+pub struct Rehearsal {
+    script: Script,
+}
+
+/// One piece of a performance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Milliseconds after the piece before it.
+    pub after_ms: u64,
+    /// What is streamed.
+    pub delta: Delta,
+}
+
+/// What one model call plays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Performance {
+    /// The pieces in order.
+    pub pieces: Vec<Piece>,
+    /// It ends with this.
+    pub failure: Option<Failure>,
+}
+
+impl Rehearsal {
+    /// The one that ships.
+    ///
+    /// # Errors
+    /// Its script is broken; a test keeps that from happening.
+    pub fn shipped() -> Result<Self, String> {
+        Self::from_toml(SHIPPED)
+    }
+
+    /// A player of this script (`docs/rehearsal.md` describes the format).
+    ///
+    /// # Errors
+    /// What is wrong with the script and where.
+    pub fn from_toml(text: &str) -> Result<Self, String> {
+        Script::parse(text).map(|script| Self { script })
+    }
+
+    /// What it plays for this request: the first scene that fits.
+    pub fn play(&self, request: &Request) -> Performance {
+        let situation = Situation::of(request);
+        let found = self.script.scenes.iter().find_map(|scene| situation.fits(scene).map(|caught| (scene, caught)));
+        let Some((scene, caught)) = found else {
+            if request.kind == CallKind::Title {
+                // Every script would have to say this.
+                return plain(situation.title());
+            }
+            let message = format!("the rehearsal script has no scene for '{}'", situation.title());
+            let hint = "add a scene without conditions at its end".to_owned();
+            let failure = failure(FailureKind::BadRequest, &message, hint, Retry::Never);
+            return Performance { pieces: Vec::new(), failure: Some(failure) };
+        };
+        Stage { situation, caught, pace_ms: scene.pace_ms.unwrap_or(self.script.pace_ms), pieces: Vec::new(), words: 0 }
+            .perform(scene)
+    }
+
+    /// The performance at its pace. Dropping it ends it.
+    pub fn stream(&self, request: &Request) -> BoxStream<'static, Result<Delta, Failure>> {
+        let Performance { pieces, failure } = self.play(request);
+        let state = (VecDeque::from(pieces), failure);
+        stream::unfold(state, |(mut pieces, mut failure)| async move {
+            if let Some(piece) = pieces.pop_front() {
+                if piece.after_ms > 0 {
+                    tokio::time::sleep(Duration::from_millis(piece.after_ms)).await;
+                }
+                return Some((Ok(piece.delta), (pieces, failure)));
+            }
+            failure.take().map(|failure| (Err(failure), (pieces, None)))
+        })
+        .boxed()
+    }
+}
+
+/// What a scene's conditions look at.
+struct Situation<'a> {
+    request: &'a Request,
+    said: &'a str,
+    /// Calls of the last round since the person spoke, with their results.
+    last: Vec<(&'a ToolCall, &'a ResultMessage)>,
+    /// Model messages so far, for ids.
+    rounds: usize,
+}
+
+impl<'a> Situation<'a> {
+    fn of(request: &'a Request) -> Self {
+        let person = |message: &Message| {
+            matches!(message, Message::User(user) if user.origin == UserOrigin::Person)
+        };
+        let at = request.messages.iter().rposition(person);
+        let said = match at.and_then(|at| request.messages.get(at)) {
+            Some(Message::User(user)) => user.text.as_str(),
+            _ => "",
+        };
+        let since = request.messages.get(at.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let last_round = since.iter().rev().find_map(|message| match message {
+            Message::Assistant(assistant) => Some(assistant),
+            Message::User(_) | Message::Result(_) => None,
+        });
+        let result_of = |call: &ToolCall| {
+            since.iter().rev().find_map(|message| match message {
+                Message::Result(result) if result.call == call.id => Some(result),
+                _ => None,
+            })
+        };
+        let calls = last_round.into_iter().flat_map(|assistant| assistant.calls());
+        let last = calls.filter_map(|call| result_of(call).map(|result| (call, result))).collect();
+        let rounds = request.messages.iter().filter(|message| matches!(message, Message::Assistant(_))).count();
+        Self { request, said, last, rounds }
+    }
+
+    fn offers(&self, tool: &str) -> bool {
+        self.request.tools.iter().any(|offered| offered.wire.as_str() == tool)
+    }
+
+    /// What the scene's patterns caught, if all its conditions hold.
+    fn fits(&self, scene: &Scene) -> Option<BTreeMap<String, String>> {
+        let after = match &scene.after {
+            After::Nothing => self.last.is_empty(),
+            After::Anything => !self.last.is_empty(),
+            After::Whatever => true,
+            After::Tools(tools) => tools.iter().all(|tool| self.last.iter().any(|(call, _)| call.wire == *tool)),
+        };
+        let ended = scene.ended.is_empty()
+            || self.last.iter().any(|(_, result)| scene.ended.iter().any(|word| *word == ending_word(&result.ending)));
+        let stands = scene.kind == self.request.kind && after && ended;
+        if !stands || !scene.offers.iter().all(|tool| self.offers(tool)) {
+            return None;
+        }
+        let mut caught = if scene.said.is_empty() {
+            BTreeMap::new()
+        } else {
+            scene.said.iter().find_map(|pattern| pattern.matches(self.said))?
+        };
+        if let Some(pattern) = &scene.answered {
+            let (_, result) = self.last.last()?;
+            caught.extend(pattern.matches(&result.text)?);
+        }
+        Some(caught)
+    }
+
+    fn title(&self) -> String {
+        let words: Vec<&str> = self.said.split_whitespace().take(6).collect();
+        words.join(" ")
+    }
+
+    /// A name of a template that is not caught by a pattern.
+    fn value(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "said" => self.said.to_owned(),
+            "title" => self.title(),
+            "tools" => self.request.tools.len().to_string(),
+            "offered" => {
+                let line = |tool: &crate::agent::ToolDefinition| {
+                    let first = tool.description.split(['\n', '.']).next().unwrap_or_default().trim();
+                    format!("- `{}`: {first}", tool.wire)
+                };
+                self.request.tools.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            "loadable" => {
+                let line = self.request.system.lines().find_map(|line| line.split_once("load before use:"));
+                line.map_or("", |(_, names)| names.trim().trim_end_matches('.')).to_owned()
+            }
+            "result" => quote(self.last.last().map_or("", |(_, result)| &result.text)),
+            "results" => {
+                let line = |(call, result): &(&ToolCall, &ResultMessage)| {
+                    let first = result.text.lines().next().unwrap_or_default();
+                    format!("- `{}`: {} – {}", call.shown, ending_sentence(&result.ending), quote(first))
+                };
+                self.last.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            // The words of a person who said no, where there are any.
+            "reason" => {
+                let refused = self.last.iter().find(|(_, result)| result.ending == Ending::NotAllowed);
+                let text = refused.or(self.last.last()).map_or("", |(_, result)| &result.text);
+                quote(text.split_once("not approved: ").map_or(text, |(_, reason)| reason))
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A performance of nothing but a text.
+fn plain(text: String) -> Performance {
+    let deltas = [Delta::Text { text }, Delta::Stop { reason: StopReason::End }];
+    let pieces = deltas.into_iter().map(|delta| Piece { after_ms: 0, delta });
+    Performance { pieces: pieces.collect(), failure: None }
+}
+
+fn quote(text: &str) -> String {
+    let mut quoted: String = text.chars().take(QUOTE_LIMIT).collect();
+    if quoted.len() < text.len() {
+        quoted.push_str(" […]");
+    }
+    quoted
+}
+
+fn ending_word(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Ok => "ok",
+        Ending::Failed => "failed",
+        Ending::Loaded { .. } => "loaded",
+        Ending::InvalidArguments => "invalid_arguments",
+        Ending::Unknown => "unknown",
+        Ending::Refused => "refused",
+        Ending::NotAllowed => "not_allowed",
+        Ending::TimedOut => "timed_out",
+        Ending::NotExecuted => "not_executed",
+        Ending::Interrupted => "interrupted",
+    }
+}
+
+fn ending_sentence(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Ok => "it answered",
+        Ending::Failed => "it failed",
+        Ending::Loaded { .. } => "loaded",
+        Ending::InvalidArguments => "my arguments did not fit",
+        Ending::Unknown => "nothing has that name",
+        Ending::Refused => "it was refused",
+        Ending::NotAllowed => "you did not allow it",
+        Ending::TimedOut => "it took too long",
+        Ending::NotExecuted => "it was not run",
+        Ending::Interrupted => "it was interrupted",
+    }
+}
+
+/// A performance in the making.
+struct Stage<'a> {
+    situation: Situation<'a>,
+    caught: BTreeMap<String, String>,
+    pace_ms: u64,
+    pieces: Vec<Piece>,
+    words: u64,
+}
+
+impl Stage<'_> {
+    fn perform(mut self, scene: &Scene) -> Performance {
+        if let Some(reasoning) = &scene.reasoning {
+            for text in pieces_of(&self.fill(reasoning)) {
+                self.say(Delta::Reasoning { text });
+            }
+        }
+        if let Some(text) = &scene.text {
+            for text in pieces_of(&self.fill(text)) {
+                self.say(Delta::Text { text });
+            }
+        }
+        if let Some(count) = &scene.word_count {
+            let count = self.fill(count).trim().parse().unwrap_or(0).min(WORD_LIMIT);
+            for number in 1..=count {
+                self.say(Delta::Text { text: word(number) });
+            }
+        }
+        for (index, call) in scene.calls.iter().enumerate() {
+            self.call(index, call);
+        }
+        if let Some(fail) = &scene.fail {
+            let retry = match fail.kind {
+                FailureKind::Unreachable
+                | FailureKind::Cut
+                | FailureKind::Stalled
+                | FailureKind::RateLimited
+                | FailureKind::Overloaded => Retry::Backoff { at_least_ms: fail.retry_after_ms },
+                _ => Retry::Never,
+            };
+            let failure = failure(fail.kind, &fail.message, None, retry);
+            return Performance { pieces: self.pieces, failure: Some(failure) };
+        }
+        let natural = if scene.calls.is_empty() { StopReason::End } else { StopReason::Calls };
+        let reason = scene.stop.clone().unwrap_or(natural);
+        let usage = Usage { input: Some(words_of(self.situation.request)), output: Some(self.words), cached: None };
+        self.pieces.push(Piece { after_ms: 0, delta: Delta::Stop { reason } });
+        self.pieces.push(Piece { after_ms: 0, delta: Delta::Usage { usage } });
+        Performance { pieces: self.pieces, failure: None }
+    }
+
+    fn say(&mut self, delta: Delta) {
+        self.words += 1;
+        self.pieces.push(Piece { after_ms: self.pace_ms, delta });
+    }
+
+    fn call(&mut self, index: usize, call: &ScriptedCall) {
+        let id = format!("rehearsal_{}_{index}", self.situation.rounds);
+        self.say(Delta::CallStart { index, id, name: call.tool.clone() });
+        let arguments = match &call.arguments {
+            ScriptedArguments::Value(value) => self.fill_value(value).to_string(),
+            ScriptedArguments::Raw(text) => self.fill(text),
+        };
+        for text in pieces_of(&arguments) {
+            self.say(Delta::CallArguments { index, text });
+        }
+    }
+
+    fn fill(&self, template: &str) -> String {
+        let value = |name: &str| self.caught.get(name).cloned().or_else(|| self.situation.value(name));
+        // Names were checked when the script was read.
+        fill(template, &value).unwrap_or_else(|fault| fault)
+    }
+
+    fn fill_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.fill(text)),
+            Value::Array(list) => list.iter().map(|item| self.fill_value(item)).collect(),
+            Value::Object(fields) => {
+                fields.iter().map(|(key, item)| (key.clone(), self.fill_value(item))).collect()
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// `text` cut after its blanks: about a word each, as models stream.
+fn pieces_of(text: &str) -> Vec<String> {
+    text.split_inclusive([' ', '\n']).map(str::to_owned).collect()
+}
+
+/// The words of `stream N`, in lines of twelve and paragraphs of sixty.
+fn word(number: usize) -> String {
+    const WORDS: [&str; 12] =
+        ["light", "falls", "through", "the", "open", "door", "and", "stays", "a", "while", "on", "stone"];
+    let word = WORDS.get((number - 1) % WORDS.len()).copied().unwrap_or_default();
+    let end = match number {
+        n if n % 60 == 0 => ".\n\n",
+        n if n % 12 == 0 => ",\n",
+        _ => " ",
+    };
+    format!("{word}{end}")
+}
+
+/// What the rehearsal model counts as tokens: words, of everything that a request carries.
+fn words_of(request: &Request) -> u64 {
+    let count = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
+    let messages = request.messages.iter().map(|message| match message {
+        Message::User(user) => count(&user.text),
+        Message::Assistant(assistant) => {
+            count(&assistant.text()) + assistant.calls().map(|call| 1 + count(&call.arguments)).sum::<u64>()
+        }
+        Message::Result(result) => count(&result.text),
+    });
+    let tools = request.tools.iter().map(|tool| 1 + count(&tool.description) + count(&tool.schema.to_string()));
+    count(&request.system) + messages.sum::<u64>() + tools.sum::<u64>()
+}
