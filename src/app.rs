@@ -169,7 +169,7 @@ impl Installed {
         }
         match World::new(config.declarations.clone(), registry) {
             Ok(mut world) if faults.is_empty() => {
-                world.define_core(crate::agent::loaders::loaders().into_iter().map(|tool| tool.facts).collect());
+                world.define_core(crate::agent::core_tools().into_iter().map(|tool| tool.facts).collect());
                 Ok(Self { world, toolsets })
             }
             Ok(_) => Err(faults),

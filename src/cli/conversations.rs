@@ -2,12 +2,12 @@
 
 use clap::Subcommand;
 
-use super::print::{line, piece};
+use super::print::{error, line, piece};
 use super::{ANSWERED, Ended};
 use crate::agent::{Part, Record};
 use crate::app::Options;
 use crate::config::{self, Locations};
-use crate::store::Store;
+use crate::store;
 
 /// `kokua conversations`.
 #[derive(Debug, Subcommand)]
@@ -30,28 +30,37 @@ impl Conversations {
     pub(super) fn run(self, options: &Options) -> Result<u8, Ended> {
         let config = config::load(&Locations::from_process(options.config.clone()))
             .map_err(|problems| Ended::usage(problems.to_string()))?;
-        let store = Store::open(&config.data).map_err(|error| Ended::failed(error.to_string()))?;
+        let folder = store::directory(&config.data);
+        let failed = |error: store::StoreError| Ended::failed(complaint(&error));
         match self {
             Self::List => {
-                let list = store.list().map_err(|error| Ended::failed(error.to_string()))?;
-                if list.is_empty() {
+                let listing = store::list(&folder, None).map_err(failed)?;
+                if listing.conversations.is_empty() {
                     line("no conversations")?;
                 }
-                for summary in list {
+                for summary in listing.conversations {
                     let when = crate::system::clock::local(summary.updated);
                     let turns = summary.turns;
-                    let title = crate::ui::text::clean::one_line(&summary.title);
+                    let title = clean(&summary.title).replace('\n', " ");
                     line(&format!("{}  {when}  {turns:>4} turns  {title}", summary.id))?;
+                }
+                for fault in listing.faults {
+                    error(&fault);
                 }
             }
             Self::Show { id } => {
-                let read = store.read(&id).map_err(|error| Ended::usage(error.to_string()))?;
+                let id = store::find(&folder, &id).map_err(failed)?;
+                let read = store::Log::read(&folder, &id).map_err(failed)?;
                 for record in &read.records {
                     show(record)?;
                 }
+                for notice in read.notices {
+                    error(&notice.message);
+                }
             }
             Self::Rm { id } => {
-                let id = store.remove(&id).map_err(|error| Ended::usage(error.to_string()))?;
+                let id = store::find(&folder, &id).map_err(failed)?;
+                store::remove(&folder, &id).map_err(failed)?;
                 line(&format!("deleted {id}"))?;
             }
         }
@@ -86,4 +95,11 @@ fn show(record: &Record) -> std::io::Result<()> {
 
 fn clean(text: &str) -> String {
     crate::ui::text::clean::clean(text).into_owned()
+}
+
+fn complaint(error: &store::StoreError) -> String {
+    match error.hint() {
+        Some(hint) => format!("error: {error}\n  hint: {hint}"),
+        None => format!("error: {error}"),
+    }
 }
