@@ -2,10 +2,34 @@
 //!
 //! Nothing here starts, connects or builds anything. The types below are what the rest of the program sees.
 
+mod disk;
+mod effective;
+mod locate;
+mod near;
+mod problem;
+mod reference;
+mod resolve;
+pub mod settings;
+mod show;
+mod write;
+mod written;
+
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
-use crate::access::{AgentName, Declarations};
+use crate::access::{AgentName, Declarations, Span};
+
+pub use effective::Effective;
+pub use locate::Locations;
+pub use problem::{Problem, Problems};
+pub use reference::reference;
+pub use resolve::{load, load_with, parse};
+pub use show::show;
+pub use write::{NewValue, WriteError, init, set};
+
+/// The configuration that is written on the first run.
+pub const EXAMPLE: &str = include_str!("../../config.example.toml");
 
 /// Sampling of one agent's model calls. Only keys that were written are sent.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -44,12 +68,27 @@ pub enum Thinking {
 }
 
 /// Where the configuration came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Source {
     /// The file.
     pub path: PathBuf,
     /// Its text, for messages that quote a line.
     pub text: String,
+}
+
+impl Source {
+    /// Where the key at `path` stands, such as `["keys", "allow"]`, or the innermost part of it that is written: for
+    /// checks that only a later room can make, so that their messages point at the line too.
+    pub fn place(&self, path: &[&str]) -> Option<Span> {
+        written::place(&self.text, path)
+    }
+}
+
+impl fmt::Debug for Source {
+    /// Without the text: a header in it may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("path", &self.path).field("bytes", &self.text.len()).finish()
+    }
 }
 
 /// `[assistant]`.
@@ -90,8 +129,21 @@ pub struct Agent {
     pub generation: Generation,
 }
 
+/// `[security]` without the floor, which is in the declarations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Security {
+    /// Keys that no tool may write (A14): `*`, `section.*` or `section.key`.
+    pub locked_config_keys: Vec<String>,
+    /// `[security.auto_approval].reviewers` (V1).
+    pub reviewers: Vec<String>,
+    /// Seconds that a reviewer has; above zero.
+    pub reviewer_timeout_seconds: f64,
+    /// Calls of one turn that reviewers are asked about; at least 1.
+    pub reviews_per_turn: u32,
+}
+
 /// `[providers.<name>]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Provider {
     /// Where it answers, unset: its usual address.
     pub base_url: Option<String>,
@@ -105,6 +157,20 @@ pub struct Provider {
     pub max_attempts: u32,
     /// Extra headers.
     pub headers: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for Provider {
+    /// Without what may be a secret: header values, and credentials in an address.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Provider")
+            .field("base_url", &self.base_url.as_deref().map(show::without_credentials))
+            .field("api_key_env", &self.api_key_env)
+            .field("api_key_command", &self.api_key_command.is_some())
+            .field("stall_timeout_s", &self.stall_timeout_s)
+            .field("max_attempts", &self.max_attempts)
+            .field("headers", &self.headers.keys())
+            .finish()
+    }
 }
 
 /// `[display]`.
@@ -180,6 +246,8 @@ pub struct Config {
     pub agents: BTreeMap<AgentName, Agent>,
     /// What the tables declare about capability.
     pub declarations: Declarations,
+    /// `[security]`.
+    pub security: Security,
     /// Every `[providers.<name>]`.
     pub providers: BTreeMap<String, Provider>,
     /// `[display]`.

@@ -1,0 +1,142 @@
+//! The configuration in force, key by key, with the line that says so: `kokua config show`. No secret is ever shown.
+
+use std::fmt::Write as _;
+
+use super::Config;
+use super::settings::{Default, Kind, SECTIONS, Section, Setting};
+use super::written::{Entry, Value, Written, read};
+
+/// Every key that holds something: as written with its line, or its default. Tables of agents and providers show what
+/// is written only, since what they lack comes from elsewhere.
+pub fn show(config: &Config) -> String {
+    let written = read(&config.source.text);
+    let mut text = String::new();
+    for section in SECTIONS {
+        for path in paths(section, &written) {
+            table(&mut text, section, &path, &written);
+        }
+    }
+    text
+}
+
+/// The tables of a section: one, or one for each chosen name.
+fn paths(section: &Section, written: &Written) -> Vec<String> {
+    match section.path.split_once(".<name>") {
+        None => vec![section.path.to_owned()],
+        Some((list, rest)) => written
+            .names
+            .iter()
+            .filter(|(of, _)| *of == list)
+            .map(|(_, name)| format!("{list}.{}{rest}", name.value))
+            .filter(|path| written.tables.contains_key(path))
+            .collect(),
+    }
+}
+
+fn table(text: &mut String, section: &Section, path: &str, written: &Written) {
+    let table = written.at(path);
+    let named = section.path.contains("<name>");
+    let mut lines = Vec::new();
+    for setting in section.settings {
+        match (table.entry(setting), setting.default) {
+            (Some(entry), _) => lines.push(line(setting.key, setting, entry)),
+            (None, Default::Unset(_)) => {}
+            (None, _) if named => {}
+            (None, default) => lines.push((format!("{} = {}", setting.key, plain(default)), "default".to_owned())),
+        }
+    }
+    if let Some(setting) = &section.any_key {
+        lines.extend(table.entries().map(|(key, entry)| line(key, setting, entry)));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let _ = writeln!(text, "[{path}]");
+    let width = lines.iter().map(|(left, _)| left.chars().count()).filter(|width| *width <= 60).max().unwrap_or(0);
+    for (left, right) in lines {
+        let _ = writeln!(text, "{left:width$}  # {right}");
+    }
+}
+
+fn line(key: &str, setting: &Setting, entry: &Entry) -> (String, String) {
+    (format!("{key} = {}", value(setting, &entry.value.value)), format!("line {}", entry.key.line))
+}
+
+fn value(setting: &Setting, value: &Value) -> String {
+    match value {
+        Value::Text(text) if setting.kind == Kind::Thinking && (text == "true" || text == "false") => text.clone(),
+        Value::Text(text) if setting.kind == Kind::Address => quoted(&without_credentials(text)),
+        Value::Text(text) => quoted(text),
+        Value::Boolean(value) => value.to_string(),
+        Value::Integer(value) => value.to_string(),
+        Value::Number(value) => value.to_string(),
+        Value::Names(names) => list(names.iter().map(|name| name.value.as_str())),
+        Value::All => quoted("all"),
+        Value::Strings(strings) => {
+            let shown: Vec<String> = strings.keys().map(|name| format!("{} = \"…\"", quoted(name))).collect();
+            format!("{{ {} }}", shown.join(", "))
+        }
+    }
+}
+
+fn plain(default: Default) -> String {
+    match default {
+        Default::Unset(_) => String::new(),
+        Default::Boolean(value) => value.to_string(),
+        Default::Integer(value) => value.to_string(),
+        Default::Number(value) => value.to_string(),
+        Default::Text(value) => quoted(value),
+        Default::Names(names) => list(names.iter().copied()),
+    }
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(quoted).collect();
+    format!("[{}]", names.join(", "))
+}
+
+/// As a basic string on one line, with everything that is not plain text escaped.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            other
+                if other.is_control()
+                    || matches!(other, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}') =>
+            {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(other));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// An address without what stands before an `@` in its host.
+pub(super) fn without_credentials(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match host.rsplit_once('@') {
+        Some((credentials, _)) => format!("{scheme}://…{}", rest.get(credentials.len()..).unwrap_or_default()),
+        None => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_in_an_address_are_left_out() {
+        assert_eq!(without_credentials("https://me:hush@host/v1"), "https://…@host/v1");
+        assert_eq!(without_credentials("https://host/a@b"), "https://host/a@b");
+    }
+}

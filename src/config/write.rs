@@ -1,0 +1,204 @@
+//! Writing the configuration: the shipped one on the first run, and one key at a time with every comment kept.
+//!
+//! Nothing is saved that the next start would refuse.
+
+use std::io;
+use std::path::PathBuf;
+
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
+
+use super::problem::Problems;
+use super::resolve::{load, parse};
+use super::{Config, EXAMPLE, Locations, Source, disk};
+use crate::access::Fault;
+
+/// What a key is set to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NewValue {
+    /// Text.
+    Text(String),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A list of text.
+    Names(Vec<String>),
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// [`init`] never replaces a file.
+    #[error("{} is there already; nothing was written", .0.display())]
+    Exists(PathBuf),
+    /// The disk said no.
+    #[error("{} could not be written: {source}", .path.display())]
+    Disk {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file as it would be is not a configuration, or the file as it is.
+    #[error("nothing was written, because the configuration would not load:\n{0}")]
+    WouldNotLoad(Problems),
+    /// There is no place for this key.
+    #[error("nothing was written: `{0}` is no key inside a table")]
+    NoSuchPlace(String),
+    /// No home directory.
+    #[error("{0}")]
+    NoPlace(Problems),
+}
+
+/// Writes the shipped configuration where [`Locations::config`] says, with the folders above it, and returns the path.
+///
+/// # Errors
+/// There is a file already, or the disk said no.
+pub fn init(locations: &Locations) -> Result<PathBuf, WriteError> {
+    let path = locations.config().map_err(WriteError::NoPlace)?;
+    match disk::create(&path, EXAMPLE) {
+        Ok(()) => Ok(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Exists(path)),
+        Err(source) => Err(WriteError::Disk { path, source }),
+    }
+}
+
+/// Sets `key`, such as `toolsets.disabled`, in the file as it is now, and returns the configuration that it makes.
+/// Comments, order and everything else stay as they are; the file is replaced whole or not at all.
+///
+/// # Errors
+/// The file as it would be does not load or fails `check`, or the disk said no. Then nothing has changed.
+pub fn set(
+    locations: &Locations,
+    key: &str,
+    value: &NewValue,
+    check: impl FnOnce(&Config) -> Vec<Fault>,
+) -> Result<Config, WriteError> {
+    let source = load(locations).map_err(WriteError::WouldNotLoad)?.source;
+    let text = edited(&source.text, key, value).ok_or_else(|| WriteError::NoSuchPlace(key.to_owned()))?;
+    let config = parse(Source { path: source.path, text }, locations, check).map_err(WriteError::WouldNotLoad)?;
+    disk::replace(&config.source.path, &config.source.text)
+        .map_err(|source| WriteError::Disk { path: config.source.path.clone(), source })?;
+    Ok(config)
+}
+
+/// The text with one key set; `None` where the key has no place in it.
+fn edited(text: &str, key: &str, value: &NewValue) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let mut path: Vec<&str> = key.split('.').collect();
+    let last = path.pop()?;
+    if path.is_empty() {
+        return None;
+    }
+    // The table, made where it is not written yet. A blank line keeps it apart from what stands above.
+    let apart = !document.as_table().is_empty();
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for (depth, part) in path.iter().enumerate() {
+        let is_new = table.get(part).is_none();
+        let item = table.entry(part).or_insert_with(|| Item::Table(Table::new()));
+        if let Item::Table(new) = item
+            && is_new
+        {
+            new.set_implicit(depth + 1 < path.len());
+            if apart {
+                new.decor_mut().set_prefix("\n");
+            }
+        }
+        table = item.as_table_like_mut()?;
+    }
+    match table.get_mut(last) {
+        Some(Item::Value(old)) => {
+            let decor = old.decor().clone();
+            match (old.as_array_mut(), value) {
+                (Some(array), NewValue::Names(names)) => set_names(array, names),
+                _ => {
+                    *old = new_value(value);
+                    *old.decor_mut() = decor;
+                }
+            }
+        }
+        Some(Item::None) | None => {
+            table.insert(last, Item::Value(new_value(value)));
+        }
+        Some(_) => return None,
+    }
+    Some(document.to_string())
+}
+
+/// Makes the list hold exactly `names`. Words that stay keep their line and comment, unless the order changes.
+fn set_names(array: &mut Array, names: &[String]) {
+    let stays = |value: &Value| value.as_str().is_some_and(|text| names.iter().any(|name| name == text));
+    array.retain(stays);
+    let kept = array.len();
+    let in_order = array.iter().filter_map(Value::as_str).eq(names.iter().take(kept).map(String::as_str));
+    if !in_order {
+        array.clear();
+    }
+    for name in names.iter().skip(array.len()) {
+        array.push(name.as_str());
+    }
+}
+
+fn new_value(value: &NewValue) -> Value {
+    match value {
+        NewValue::Text(text) => Value::from(text.as_str()),
+        NewValue::Boolean(value) => Value::from(*value),
+        NewValue::Integer(value) => Value::from(*value),
+        NewValue::Number(value) => Value::from(*value),
+        NewValue::Names(names) => Value::Array(names.iter().map(String::as_str).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> NewValue {
+        NewValue::Names(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn a_key_is_set_and_every_comment_stays() {
+        let text =
+            "# top\n[toolsets] # mine\n# above\ndisabled = [\"misc\"] # behind\n\n# below\n[display]\nmouse = true\n";
+        assert_eq!(
+            edited(text, "toolsets.disabled", &names(&["misc", "todo"])).unwrap(),
+            text.replace("[\"misc\"]", "[\"misc\", \"todo\"]")
+        );
+        assert_eq!(edited(text, "display.mouse", &NewValue::Boolean(false)).unwrap(), text.replace("true", "false"));
+    }
+
+    #[test]
+    fn words_that_stay_in_a_list_keep_their_comments() {
+        let text = "[toolsets]\ndisabled = [\n    \"misc\", # noisy\n    \"todo\", # not today\n]\n";
+        let without = edited(text, "toolsets.disabled", &names(&["misc"])).unwrap();
+        assert!(without.contains("\"misc\", # noisy"), "{without}");
+        assert!(!without.contains("\"todo\""), "{without}");
+        without.parse::<DocumentMut>().unwrap();
+    }
+
+    #[test]
+    fn a_new_key_and_a_new_table_find_their_place() {
+        assert_eq!(
+            edited("[toolsets]\nbuild_timeout_s = 5\n\n[fs]\n", "toolsets.disabled", &names(&[])).unwrap(),
+            "[toolsets]\nbuild_timeout_s = 5\ndisabled = []\n\n[fs]\n"
+        );
+        assert_eq!(
+            edited("# only this\n[fs]\nroots = []\n", "assistant.generation.top_k", &NewValue::Integer(3)).unwrap(),
+            "# only this\n[fs]\nroots = []\n\n[assistant.generation]\ntop_k = 3\n"
+        );
+        assert_eq!(
+            edited("display = { mouse = true }\n", "display.mouse", &NewValue::Boolean(false)).unwrap(),
+            "display = { mouse = false }\n"
+        );
+    }
+
+    #[test]
+    fn a_place_that_is_none_is_refused() {
+        assert_eq!(edited("", "mouse", &NewValue::Boolean(true)), None);
+        assert_eq!(edited("display = 3\n", "display.mouse", &NewValue::Boolean(true)), None);
+        assert_eq!(edited("[assistant.tools]\n", "assistant.tools", &NewValue::Boolean(true)), None);
+    }
+}
