@@ -10,15 +10,19 @@ use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use tokio::sync::mpsc;
+use tracing::level_filters::LevelFilter;
 
-use crate::access::{AgentName, Attendance, Fault, Kind, Registry, ToolsetFacts, ToolsetName, World};
+use crate::access::policy::GateList;
+use crate::access::{AgentName, AgentReport, Attendance, Fault, Kind, Registry, ToolsetFacts, ToolsetName, World, report};
 use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request, Severity, Update};
 use crate::assistant::build::{Built, build};
 use crate::assistant::ports::{self, PortError};
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles};
-use crate::config::{self, Config, Locations, NewValue, Problems};
+use crate::config::{self, Config, Locations, LogLevel, NewValue, Problems};
 use crate::tool::{Services, Toolset};
-use crate::ui::action::KeyMap;
+use crate::ui::action::{KeyFault, KeyMap};
+use crate::ui::theme::{Colours, Theme};
+use crate::ui::Settings;
 use crate::{model, store, system, toolsets};
 
 /// The opener of an agent that has none of its own.
@@ -148,7 +152,7 @@ struct Installed {
 
 impl Installed {
     fn of(config: &Config) -> Result<Self, Vec<Fault>> {
-        let mut registry = Registry::new(config::sections());
+        let mut registry = Registry::new(sections());
         let mut toolsets = BTreeMap::new();
         let mut faults = Vec::new();
         for toolset in toolsets::all(config) {
@@ -158,15 +162,12 @@ impl Installed {
                 Ok(()) => {
                     toolsets.insert(name, toolset);
                 }
-                Err(error) => faults.push(fault("A3", error.to_string(), None)),
+                Err(error) => {
+                    faults.push(Fault { rule: "A3", span: None, message: error.to_string(), hint: None });
+                }
             }
         }
-        if let Err(wrong) = KeyMap::with(&config.keys) {
-            faults.extend(wrong.into_iter().map(|wrong| key_fault(config, wrong)));
-        }
-        if config.theme_text().is_none() {
-            faults.push(fault("", format!("there is no theme '{}'", config.display.theme), None));
-        }
+        faults.extend(display_faults(config));
         match World::new(config.declarations.clone(), registry) {
             Ok(mut world) if faults.is_empty() => {
                 world.define_core(crate::agent::core_tools().into_iter().map(|tool| tool.facts).collect());
@@ -181,8 +182,101 @@ impl Installed {
     }
 }
 
-fn fault(rule: &'static str, message: String, hint: Option<String>) -> Fault {
-    Fault { rule, span: None, message, hint }
+/// Sections of the configuration that belong to no toolset: no toolset may be named like one (A3). `[compute]` and `[fs]`
+/// are the sections of the toolsets of those names.
+fn sections() -> impl Iterator<Item = &'static str> {
+    config::settings::SECTIONS
+        .iter()
+        .filter_map(|section| section.path.split('.').next())
+        .filter(|name| !matches!(*name, "compute" | "fs"))
+}
+
+/// What only the screen knows to be wrong: keys and theme.
+fn display_faults(config: &Config) -> Vec<Fault> {
+    let place = |path: &[&str]| config.source.place(path);
+    let mut faults = Vec::new();
+    if let Err(wrong) = KeyMap::with(&config.keys) {
+        for KeyFault { action, message, hint, .. } in wrong {
+            let span = place(&["keys", &action]);
+            faults.push(Fault { rule: "keys", span, message, hint: Some(hint) });
+        }
+    }
+    if let Err(error) = Theme::shipped(&config.display.theme, Colours::Ansi) {
+        let span = place(&["display", "theme"]);
+        faults.push(Fault { rule: "theme", span, message: error.to_string(), hint: None });
+    }
+    faults
+}
+
+/// How the screen looks and which key does what. The configuration was checked.
+///
+/// # Errors
+/// It was not.
+pub fn screen_settings(config: &Config) -> Result<Settings, StartError> {
+    let set = |name: &str| system::environment::variable(name).is_some_and(|value| !value.is_empty());
+    let dumb = system::environment::variable("TERM").is_some_and(|value| value == "dumb");
+    let colours = if set("NO_COLOR") || dumb { Colours::None } else { Colours::Ansi };
+    let theme = Theme::shipped(&config.display.theme, colours).map_err(|error| other(error.to_string(), None))?;
+    let keys = KeyMap::with(&config.keys).map_err(|faults| {
+        let sentences: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        other(sentences.join("; "), None)
+    })?;
+    let display = &config.display;
+    Ok(Settings { theme, colours, keys, mouse: display.mouse, bell: display.bell, reasoning: display.reasoning })
+}
+
+/// Starts the log, and writes what each agent starts with: one line an agent (K3). With `debug`, to stderr too.
+///
+/// # Errors
+/// The folder can't be written.
+pub fn start_log(prepared: &Prepared, debug: bool) -> Result<(), StartError> {
+    let level = match prepared.config.log_level {
+        _ if debug => LevelFilter::DEBUG,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Warning => LevelFilter::WARN,
+        LogLevel::Error => LevelFilter::ERROR,
+    };
+    let logs = prepared.config.data.join("logs");
+    system::logging::start(&logs, level).map_err(|error| {
+        other(error.to_string(), Some("set [paths].data_dir or $KOKUA_HOME to a folder that can be written".to_owned()))
+    })?;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %prepared.config.source.path.display(), "start");
+    for agent in &prepared.world.declarations().agents {
+        let line = summary(&report(&prepared.world, &agent.name.value, None, None));
+        tracing::info!("{line}");
+        if debug {
+            crate::cli::print::error(&line);
+        }
+    }
+    Ok(())
+}
+
+/// `assistant: 7 available, 5 resident, confirm: none, review: …`.
+fn summary(report: &AgentReport) -> String {
+    let list = |which: GateList| {
+        let entries = report.entries.iter().filter(|entry| entry.list == which);
+        let names: Vec<String> = entries
+            .flat_map(|entry| {
+                if entry.pending {
+                    vec![format!("{} (pending)", entry.entry)]
+                } else {
+                    entry.tools.iter().map(ToString::to_string).collect()
+                }
+            })
+            .collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    let all = if report.available_all { "all " } else { "" };
+    let available = report.available.len();
+    let resident = available - report.deferred.len();
+    format!(
+        "{}: {all}({available}) available, {resident} resident; {}; confirm: {}; review: {}",
+        report.agent,
+        report.policy_source,
+        list(GateList::Confirm),
+        list(GateList::Review),
+    )
 }
 
 fn other(message: String, hint: Option<String>) -> StartError {
@@ -242,7 +336,7 @@ async fn client(config: &Config, world: &World, configured: Option<&str>) -> Res
     let candidates = model::Candidates::usual(&environment);
     let selection = model::select(configured, &environment, &candidates)
         .await
-        .map_err(|error| other(error.message.clone(), error.hint.clone()))?;
+        .map_err(|error| other(error.message, Some(error.hint)))?;
     let settings = config.effective(world.entry());
     let declared = config.providers.get(selection.spec.provider.name());
     model::Client::new(&selection.spec, declared, settings.thinking, settings.generation, &environment)

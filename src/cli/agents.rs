@@ -22,8 +22,9 @@ impl Agents {
     pub(super) async fn run(self, options: Options) -> Result<u8, Ended> {
         let prepared = app::prepare(&options).await?;
         let mut agents = Vec::new();
-        for name in prepared.world.agents() {
-            let model = prepared.config.model_of(&name).unwrap_or("discovered at start").to_owned();
+        for agent in &prepared.world.declarations().agents {
+            let name = agent.name.value.clone();
+            let model = prepared.config.effective(&name).model.unwrap_or("discovered at start").to_owned();
             agents.push((model, report(&prepared.world, &name, None, None)));
         }
         if self.json {

@@ -39,7 +39,7 @@ impl Conversations {
                     line("no conversations")?;
                 }
                 for summary in listing.conversations {
-                    let when = crate::system::clock::local(summary.updated);
+                    let when = local(summary.updated);
                     let turns = summary.turns;
                     let title = clean(&summary.title).replace('\n', " ");
                     line(&format!("{}  {when}  {turns:>4} turns  {title}", summary.id))?;
@@ -95,6 +95,14 @@ fn show(record: &Record) -> std::io::Result<()> {
 
 fn clean(text: &str) -> String {
     crate::ui::text::clean::clean(text).into_owned()
+}
+
+/// A time of this machine's zone, to the minute.
+fn local(ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(_) => "unknown time    ".to_owned(),
+    }
 }
 
 fn complaint(error: &store::StoreError) -> String {

@@ -62,6 +62,7 @@ impl Run {
             Some(id) => Opening::Stored(id.to_owned()),
         };
         let prepared = app::prepare(&options).await?;
+        app::start_log(&prepared, options.debug)?;
         let mut started = app::start(prepared, Attendance::Unattended, Titles::FirstWords, opening).await?;
         let mut seen = Seen::default();
         let mut asked = Some(prompt);

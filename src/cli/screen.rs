@@ -24,6 +24,8 @@ pub(super) async fn screen(options: Options) -> Result<u8, Ended> {
     if !interactive {
         return Err(Ended::usage("the screen needs a terminal; `kokua run -p TEXT` answers without one"));
     }
+    app::start_log(&prepared, options.debug)?;
+    crate::system::panic::install(prepared.config.data.join("logs"), crate::terminal::restored_for_panic);
     let ui = Ui::new(app::screen_settings(&prepared.config)?);
     let started = app::start(prepared, Attendance::Attended, Titles::Generated, Opening::Latest).await?;
     let handle = started.handle.clone();

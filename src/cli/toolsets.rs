@@ -31,7 +31,7 @@ impl Toolsets {
     pub(super) async fn run(self, options: Options) -> Result<u8, Ended> {
         let prepared = app::prepare(&options).await?;
         let mut listed = Vec::new();
-        for facts in prepared.world.registry().in_trust_order() {
+        for facts in prepared.world.registry().toolsets() {
             let Some(toolset) = prepared.toolsets.get(&facts.name) else { continue };
             let built = build(Arc::clone(toolset), prepared.services.clone(), prepared.build_timeout).await;
             let rows = built.map(|built| {
