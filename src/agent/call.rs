@@ -153,51 +153,91 @@ fn sorted(value: &Value) -> Value {
 
 /// The result texts of calls that did not run, or not to their end.
 pub(super) mod text {
+    use crate::access::name::shown;
+
     /// Arguments that never reached the schema check.
     pub fn invalid_arguments(wire: &str, why: &str) -> String {
-        format!("invalid arguments for tool '{wire}': {why}")
+        format!("invalid arguments for tool '{}': {why}", shown(wire))
     }
 
     /// A person, or nobody, did not allow it.
     pub fn not_approved(wire: &str, reason: Option<&str>) -> String {
         match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
-            Some(reason) => format!("Tool '{wire}' was not approved: {reason}"),
-            None => format!("Tool '{wire}' was not approved."),
+            Some(reason) => format!("Tool '{}' was not approved: {reason}", shown(wire)),
+            None => format!("Tool '{}' was not approved.", shown(wire)),
         }
     }
 
     /// An expiry is neither a yes nor a no (P13).
     pub fn expired(wire: &str) -> String {
-        format!("Tool '{wire}' was not run: nobody answered in time, which is neither a yes nor a no.")
+        format!("Tool '{}' was not run: nobody answered in time, which is neither a yes nor a no.", shown(wire))
     }
 
     /// The question went away unanswered.
     pub fn unanswered(wire: &str, why: &str) -> String {
-        format!("Tool '{wire}' was not run: {why} before anybody answered.")
+        format!("Tool '{}' was not run: {why} before anybody answered.", shown(wire))
     }
 
     /// The cap came first.
     pub fn capped(wire: &str) -> String {
-        format!("Tool '{wire}' was not executed: the tool-use limit for this task was reached.")
+        format!("Tool '{}' was not executed: the tool-use limit for this task was reached.", shown(wire))
     }
 
     /// The provider refused the whole answer.
     pub fn declined(wire: &str) -> String {
-        format!("Tool '{wire}' was not executed: the model declined this request.")
+        format!("Tool '{}' was not executed: the model declined this request.", shown(wire))
     }
 
     /// Stopped before it ran.
     pub fn stopped_before(wire: &str) -> String {
-        format!("Tool '{wire}' was not run: the turn was stopped first.")
+        format!("Tool '{}' was not run: the turn was stopped first.", shown(wire))
     }
 
     /// Stopped while its build ran (R9).
     pub fn stopped_loading(wire: &str) -> String {
-        format!("Tool '{wire}' was interrupted: the turn was stopped first, and nothing was loaded.")
+        format!("Tool '{}' was interrupted: the turn was stopped first, and nothing was loaded.", shown(wire))
     }
 
     /// Stopped while it ran.
     pub fn stopped_within(wire: &str) -> String {
-        format!("Tool '{wire}' was interrupted: the turn was stopped while it ran, so part of it may have happened.")
+        format!(
+            "Tool '{}' was interrupted: the turn was stopped while it ran, so part of it may have happened.",
+            shown(wire)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn p16_equal_arguments_have_one_canonical_text() {
+        let one = json!({"b": [{"y": 1, "x": "é\n"}], "a": null});
+        let two = json!({"a": null, "b": [{"x": "é\n", "y": 1}]});
+        assert_eq!(canonical(&one), r#"{"a":null,"b":[{"x":"é\n","y":1}]}"#);
+        assert_eq!(canonical(&one), canonical(&two));
+        assert_ne!(canonical(&json!({"a": [1, 2]})), canonical(&json!({"a": [2, 1]})));
+        assert_ne!(canonical(&json!({"a": 1})), canonical(&json!({"a": "1"})));
+    }
+
+    #[test]
+    fn p15_arguments_over_one_mebibyte_are_refused() {
+        let raw = |length: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(length - 8));
+        assert!(parse_arguments(&raw(ARGUMENT_LIMIT)).is_ok());
+        let error = parse_arguments(&raw(ARGUMENT_LIMIT + 1)).unwrap_err();
+        assert_eq!(error, "1048577 bytes are more than the limit of 1048576");
+    }
+
+    #[test]
+    fn arguments_nested_without_end_are_an_error_and_no_overflow() {
+        assert!(parse_arguments(&format!("{{\"a\":{}", "[".repeat(100_000))).unwrap_err().contains("recursion limit"));
+    }
+
+    #[test]
+    fn a_name_from_a_model_is_bounded_and_escaped_in_a_result() {
+        let text = text::capped(&format!("\u{1b}[2J{}", "x".repeat(10_000)));
+        assert!(text.len() < 200 && !text.contains('\u{1b}'), "{text}");
     }
 }

@@ -22,3 +22,15 @@ pub fn assemble<'a>(opener: &'a str, guidance: impl IntoIterator<Item = &'a str>
         .collect::<Vec<_>>()
         .join("\n\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r4_guidance_stands_between_opener_and_names_line() {
+        let message = assemble("You help.\n", [" Guidance one.", "", "Guidance two."], Some("Also available: a."));
+        assert_eq!(message, "You help.\n\nGuidance one.\n\nGuidance two.\n\nAlso available: a.");
+        assert_eq!(assemble("", [], None), "");
+    }
+}

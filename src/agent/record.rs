@@ -99,17 +99,3 @@ pub struct OfferRecord {
     #[serde(skip)]
     pub ledger: Option<Ledger>,
 }
-
-/// What a conversation loaded, in first-loaded order: every toolset of a `load_tools` that is recorded as loaded (R12).
-/// Judged by the recorded ending, never by a call or its text; who may still be preloaded is access's to say.
-pub fn loads(records: &[Record]) -> Vec<&str> {
-    let mut loads = Vec::new();
-    for record in records {
-        if let Record::CallEnded { ending: Ending::Loaded { toolset }, .. } = record
-            && !loads.contains(&toolset.as_str())
-        {
-            loads.push(toolset.as_str());
-        }
-    }
-    loads
-}

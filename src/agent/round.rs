@@ -28,9 +28,9 @@ impl Step<'_> {
         self.round()?.calls.get_mut(index)
     }
 
-    /// The place of an open call; `None` for one that ended, or that this round does not have.
-    fn open(&mut self, id: CallId) -> Option<usize> {
-        self.round()?.calls.iter().position(|call| call.id == id && !call.ended())
+    /// The place of a call of this round.
+    fn place(&mut self, id: CallId) -> Option<usize> {
+        self.round()?.calls.iter().position(|call| call.id == id)
     }
 
     fn held_tool(&mut self, index: usize) -> Option<HeldTool> {
@@ -90,7 +90,7 @@ impl Step<'_> {
 
     /// The driver checked the arguments: the gate is next.
     pub fn checked(&mut self, id: CallId, arguments: Result<Value, String>) {
-        let Some(index) = self.open(id) else { return };
+        let Some(index) = self.place(id) else { return };
         if self.call(index).is_none_or(|call| call.state != CallState::Checking) {
             return;
         }
@@ -145,7 +145,7 @@ impl Step<'_> {
 
     /// A card was answered. Only its own call moves (P14).
     pub fn answered(&mut self, id: CallId, answer: Answer) {
-        let Some(index) = self.open(id) else { return };
+        let Some(index) = self.place(id) else { return };
         let Some(tool) = self.held_tool(index) else { return };
         let Some(call) = self.call(index) else { return };
         let CallState::Asking { arguments, grantable } = &call.state else { return };
@@ -252,7 +252,7 @@ impl Step<'_> {
 
     /// A build ended: its call and those that joined it get their answers.
     pub fn load_ended(&mut self, id: CallId, result: Result<LoadedToolset, String>) {
-        let Some(index) = self.open(id) else { return };
+        let Some(index) = self.place(id) else { return };
         let Some(CallState::Loading(toolset)) = self.call(index).map(|call| call.state.clone()) else { return };
         let result = result.and_then(|build| {
             if build.toolset == toolset { Ok(build) } else { Err(format!("its build is called '{}'", build.toolset)) }
@@ -296,7 +296,7 @@ impl Step<'_> {
 
     /// A running tool answered.
     pub fn tool_ended(&mut self, id: CallId, outcome: ToolOutcome) {
-        let Some(index) = self.open(id) else { return };
+        let Some(index) = self.place(id) else { return };
         if self.call(index).is_none_or(|call| call.state != CallState::Running) {
             return;
         }

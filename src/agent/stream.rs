@@ -127,3 +127,128 @@ fn merge(kept: &mut Option<Opaque>, more: Opaque) {
         _ => *kept = Some(more),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn opaque(key: &str) -> Opaque {
+        let fields = json!({key: key});
+        Opaque { wire: "w".to_owned(), fields: fields.as_object().cloned().unwrap_or_default() }
+    }
+
+    fn stream(deltas: Vec<Delta>) -> AssistantMessage {
+        let mut stream = Stream::default();
+        for delta in deltas {
+            assert!(stream.push(delta));
+        }
+        stream.finish(&mut 7, |wire| format!("shown.{wire}"))
+    }
+
+    fn text(text: &str) -> Delta {
+        Delta::Text { text: text.to_owned() }
+    }
+
+    fn reasoning(text: &str) -> Delta {
+        Delta::Reasoning { text: text.to_owned() }
+    }
+
+    fn start(index: usize, name: &str) -> Delta {
+        Delta::CallStart { index, id: format!("p{index}"), name: name.to_owned() }
+    }
+
+    fn arguments(index: usize, text: &str) -> Delta {
+        Delta::CallArguments { index, text: text.to_owned() }
+    }
+
+    #[test]
+    fn parts_keep_the_order_in_which_they_began() {
+        let message = stream(vec![
+            reasoning("a"),
+            text("b"),
+            text("c"),
+            start(0, "one"),
+            start(1, "two"),
+            arguments(0, "{"),
+            arguments(1, "[]"),
+            text("d"),
+            arguments(0, "}"),
+            reasoning("e"),
+        ]);
+        let shape: Vec<_> = message
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text { text } => text.clone(),
+                Part::Reasoning(reasoning) => format!("({})", reasoning.text),
+                Part::Call(call) => format!("{} {}{}", call.id, call.shown, call.arguments),
+            })
+            .collect();
+        assert_eq!(shape, ["(a)", "bc", "call-7 shown.one{}", "call-8 shown.two[]", "d", "(e)"]);
+    }
+
+    #[test]
+    fn provider_data_closes_the_open_reasoning_or_stands_alone() {
+        let message = stream(vec![
+            Delta::ReasoningData { opaque: opaque("alone") },
+            reasoning("a"),
+            reasoning("b"),
+            Delta::ReasoningData { opaque: opaque("closes") },
+            reasoning("c"),
+            Delta::ReasoningData { opaque: opaque("closes too") },
+            Delta::ReasoningData { opaque: opaque("alone again") },
+        ]);
+        let shape: Vec<_> = message
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Reasoning(Reasoning { text, opaque }) => {
+                    let keys = opaque.iter().flat_map(|opaque| opaque.fields.keys());
+                    format!("{text}: {}", keys.cloned().collect::<String>())
+                }
+                other => format!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(shape, [": alone", "ab: closes", "c: closes too", ": alone again"]);
+    }
+
+    #[test]
+    fn a_call_keeps_all_its_provider_data_and_only_its_own() {
+        let message = stream(vec![
+            start(0, "one"),
+            start(0, "again"),
+            Delta::CallData { index: 0, opaque: opaque("a") },
+            Delta::CallData { index: 0, opaque: opaque("b") },
+            Delta::CallData { index: 3, opaque: opaque("c") },
+            arguments(3, "lost"),
+        ]);
+        let calls: Vec<_> = message.calls().collect();
+        assert_eq!(calls.len(), 1);
+        assert_eq!((calls[0].wire.as_str(), calls[0].arguments.as_str()), ("one", ""));
+        assert_eq!(calls[0].opaque.as_ref().map(|opaque| opaque.fields.len()), Some(2));
+    }
+
+    #[test]
+    fn later_counts_replace_only_what_they_have() {
+        let mut stream = Stream::default();
+        for usage in [
+            Usage { input: Some(5), output: Some(1), cached: None },
+            Usage { input: None, output: Some(9), cached: Some(2) },
+        ] {
+            assert!(stream.push(Delta::Usage { usage }));
+        }
+        assert_eq!(stream.usage(), Usage { input: Some(5), output: Some(9), cached: Some(2) });
+    }
+
+    #[test]
+    fn an_answer_without_end_is_broken_off_at_its_bound() {
+        let mut stream = Stream::default();
+        let piece = "x".repeat(1024 * 1024);
+        for _ in 0..16 {
+            assert!(stream.push(text(&piece)));
+        }
+        assert!(!stream.push(text("x")));
+        assert_eq!(stream.words().text().len(), ANSWER_LIMIT);
+    }
+}

@@ -46,7 +46,7 @@ pub(super) struct Turn {
 #[derive(Debug)]
 pub(super) enum Phase {
     /// A model call runs, or waits to be tried again.
-    Model(ModelCall),
+    Model(Box<ModelCall>),
     /// The calls of a round are worked off.
     Round(Round),
 }
@@ -238,14 +238,14 @@ impl<'a> Step<'a> {
         run.last_ledger = Some(offer.ledger);
         let request = request(run, kind, &offer.kept);
         if let Some(turn) = &mut run.turn {
-            turn.phase = Phase::Model(ModelCall {
+            turn.phase = Phase::Model(Box::new(ModelCall {
                 kind,
                 attempt: 1,
                 started: self.moment.now,
                 kept: offer.kept,
                 offer: record,
                 state: ModelState::Streaming(Stream::default()),
-            });
+            }));
         }
         self.tell(Event::Call(line));
         self.out.push(Effect::CallModel(Box::new(request)));
@@ -259,7 +259,7 @@ impl<'a> Step<'a> {
     }
 
     fn delta(&mut self, delta: Delta) {
-        let Some(ModelCall { state: ModelState::Streaming(stream), .. }) = self.model_call() else { return };
+        let Some(ModelState::Streaming(stream)) = self.model_call().map(|call| &mut call.state) else { return };
         let told = match &delta {
             Delta::Text { text } if !text.is_empty() => Some(Event::Delta { text: text.clone() }),
             Delta::Reasoning { text } if !text.is_empty() => Some(Event::Reasoning { text: text.clone() }),

@@ -5,14 +5,16 @@ use kokua::access::{
     AgentDeclaration, AgentName, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned, ToolFacts,
     ToolsetFacts, ToolsetName, World,
 };
-use kokua::agent::{AgentSpec, BuiltTool, LoadedToolset, Record, Run};
+use kokua::agent::{AgentSpec, BuiltTool, Ending, LoadedToolset, Record, Run};
 use serde_json::json;
 
 pub const AGENT: &str = "assistant";
 pub const CONVERSATION: &str = "c1";
 
+type Shelf = (&'static str, &'static [(&'static str, Risk)], Option<&'static str>);
+
 /// Every toolset with its tools and guidance. `documents` brings a name that `fs` has.
-const TOOLSETS: [(&str, &[(&str, Risk)], Option<&str>); 5] = [
+const TOOLSETS: [Shelf; 5] = [
     ("fs", &[("list_directory", Risk::Read), ("read_file", Risk::Read)], None),
     ("compute", &[("run_command", Risk::Exec), ("erase_disk", Risk::Exec)], Some("Run one command at a time.")),
     ("documents", &[("save_document", Risk::Write), ("read_file", Risk::Read)], Some("List before saying empty.")),
@@ -81,9 +83,22 @@ pub fn world(extra: &[&str]) -> World {
     world
 }
 
+/// What the records say was loaded, in first-loaded order (R12).
+fn loads(records: &[Record]) -> Vec<&str> {
+    let mut loads = Vec::new();
+    for record in records {
+        if let Record::CallEnded { ending: Ending::Loaded { toolset }, .. } = record
+            && !loads.contains(&toolset.as_str())
+        {
+            loads.push(toolset.as_str());
+        }
+    }
+    loads
+}
+
 /// A run of the house's agent with what its records say it loaded.
 pub fn run(world: &mut World, spec: AgentSpec, records: &[Record]) -> Run {
-    let preloaded: Vec<_> = kokua::agent::record::loads(records).iter().map(|name| build(name)).collect();
+    let preloaded: Vec<_> = loads(records).into_iter().map(build).collect();
     for loaded in &preloaded {
         world.report_build(&loaded.toolset, &facts(loaded)).expect("an accepted build");
     }

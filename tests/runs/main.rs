@@ -39,6 +39,7 @@ scripts! {
     calls_run_and_the_model_reads_their_results_in_call_order
     cap_a_wrap_up_that_calls_runs_nothing_and_an_empty_one_fails
     cap_calls_are_answered_and_the_wrap_up_offers_none
+    cap_words_that_join_give_a_fresh_budget
     cap_words_that_wait_lift_it
     inputs_that_nothing_waits_for_change_nothing
     nudge_an_empty_answer_is_asked_again_once_per_call

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kokua::access::{Answer, Attendance, CallFacts, GateList, Risk, Spanned, ToolId, World};
+use kokua::access::{Answer, Attendance, CallFacts, GateList, Risk, Span, Spanned, ToolId, World};
 use kokua::agent::{
     CallId, CallKind, Delta, Effect, Ending, Event, Failure, FailureKind, Input, Message, Moment, Opaque, Record,
     Request, Retry, Run, StopReason, ToolOutcome, Usage, UserOrigin, replay,
@@ -191,7 +191,7 @@ impl Watch {
                 let off = names
                     .iter()
                     .take(usize::from(which))
-                    .map(|name| Spanned::new(house::toolset(name), Default::default()));
+                    .map(|name| Spanned::new(house::toolset(name), Span::default()));
                 self.world.switch_off(off.collect()).unwrap();
             }
             Act::Reopen if !self.run.is_running() => {
@@ -201,7 +201,7 @@ impl Watch {
             Act::Reopen => {}
             Act::Oblige(which, how) => {
                 if self.wanted.is_empty() {
-                    let attendance = if how % 5 == 0 { Attendance::Unattended } else { Attendance::Attended };
+                    let attendance = if how.is_multiple_of(5) { Attendance::Unattended } else { Attendance::Attended };
                     return self.step(Input::Said { text: "go".to_owned(), attendance });
                 }
                 let wanted = self.wanted.remove(usize::from(which) % self.wanted.len());
@@ -216,11 +216,15 @@ impl Watch {
                 for delta in deltas {
                     self.step(Input::Delta(delta));
                 }
-                Input::ModelEnded(if how % 4 == 0 { Err(failure(Retry::Backoff { at_least_ms: 1 })) } else { Ok(()) })
+                Input::ModelEnded(if how.is_multiple_of(4) {
+                    Err(failure(Retry::Backoff { at_least_ms: 1 }))
+                } else {
+                    Ok(())
+                })
             }
             Wanted::Retry => Input::RetryDue,
             Wanted::Check(call, arguments) => {
-                let arguments = if how % 8 == 0 { Err("invalid arguments".to_owned()) } else { Ok(arguments) };
+                let arguments = if how.is_multiple_of(8) { Err("invalid arguments".to_owned()) } else { Ok(arguments) };
                 Input::Checked { call, arguments }
             }
             Wanted::Answer(call) => {
@@ -233,7 +237,7 @@ impl Watch {
                 Input::Answered { call, answer }
             }
             Wanted::Tool(call) => {
-                let ending = if how % 2 == 0 { Ending::Ok } else { Ending::Failed };
+                let ending = if how.is_multiple_of(2) { Ending::Ok } else { Ending::Failed };
                 Input::ToolEnded { call, outcome: ToolOutcome { ending, text: "out".to_owned(), note: None } }
             }
             Wanted::Load(call, toolset) => {
@@ -315,7 +319,6 @@ impl Watch {
             }
             Effect::Tell(event) => {
                 match &event {
-                    Event::TurnStarted { .. } => self.rounds = 0,
                     Event::Said { origin: UserOrigin::Person, .. } => self.rounds = 0,
                     Event::Call(line) if line.kind == CallKind::Agent => {
                         self.rounds += 1;
@@ -406,11 +409,11 @@ impl Watch {
 }
 
 fn request(effects: &[Effect]) -> Request {
-    let requests = effects.iter().filter_map(|effect| match effect {
+    let mut requests = effects.iter().filter_map(|effect| match effect {
         Effect::CallModel(request) => Some((**request).clone()),
         _ => None,
     });
-    requests.last().expect("a model call")
+    requests.next().expect("a model call")
 }
 
 /// Results stand right behind the answer whose calls they end, each once, in call order; no empty answer is sent.

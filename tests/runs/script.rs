@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use kokua::access::{Answer, Attendance, CallFacts, Spanned, World};
+use kokua::access::{Answer, Attendance, CallFacts, Span, Spanned, World};
 use kokua::agent::{
     CallId, CallKind, Delta, Effect, Ending, Event, Failure, FailureKind, Input, Message, Moment, Record, Request,
     Retry, Run, StopReason, ToolChoice, ToolOutcome, TurnEnd, Usage, UserOrigin,
@@ -81,7 +81,7 @@ pub fn play(name: &str) {
             bench = setup.bench(bench.records);
         } else if let Some(input) = line.strip_prefix("> ") {
             for line in bench.play(input) {
-                played.push_str(&format!("  {}\n", line.replace('\n', "\n  | ")));
+                played.extend(["  ", &line.replace('\n', "\n  | "), "\n"]);
             }
         }
     }
@@ -161,7 +161,7 @@ impl Bench {
             "broke" => self.step(Input::LoadEnded { call: call(), result: Err(second.to_owned()) }),
             "stop" => self.step(Input::Stop),
             "switch-off" => {
-                let off = rest.split_whitespace().map(|name| Spanned::new(house::toolset(name), Default::default()));
+                let off = rest.split_whitespace().map(|name| Spanned::new(house::toolset(name), Span::default()));
                 self.world.switch_off(off.collect()).expect("installed names");
                 Vec::new()
             }
