@@ -404,6 +404,7 @@ impl ports::Store for StorePort {
         Ok(ports::Opened {
             id,
             title: store::title(&opened.records).map(str::to_owned),
+            loads: store::loads(&opened.records),
             records: opened.records,
             notices: opened.notices,
             log: Box::new(LogPort(log)),

@@ -120,13 +120,13 @@ impl Driver {
 
     async fn view_new(&mut self) {
         let id: Arc<str> = self.setup.surroundings.id().into();
-        self.wire(id, None, &[], None).await;
+        self.wire(id, None, &[], &[], None).await;
         self.introduce(&[]).await;
     }
 
     async fn view(&mut self, opened: Opened) {
-        let Opened { id, title, records, notices, log } = opened;
-        self.wire(id.into(), title, &records, Some(log)).await;
+        let Opened { id, title, records, loads, notices, log } = opened;
+        self.wire(id.into(), title, &records, &loads, Some(log)).await;
         self.introduce(&records).await;
         for notice in notices {
             self.alert(notice.severity, notice.message, notice.hint).await;

@@ -12,7 +12,6 @@ use super::build::{Built, build};
 use super::ports::{Log, PortError};
 use super::{Driver, Severity};
 use crate::access::{ToolId, ToolsetName};
-use crate::agent::record::loads;
 use crate::agent::{AgentSpec, CallId, LoadedToolset, Record, Run};
 use crate::tool::Tool;
 
@@ -111,6 +110,7 @@ impl Driver {
         id: Arc<str>,
         title: Option<String>,
         records: &[Record],
+        loads: &[String],
         log: Option<Box<dyn Log>>,
     ) {
         let mut tools = BTreeMap::new();
@@ -126,8 +126,7 @@ impl Driver {
         }
         let deferred = self.setup.world.deferred(&self.entry);
         let mut preloaded = Vec::new();
-        let loaded = loads(records).into_iter().map(ToolsetName::new);
-        for name in loaded.filter(|name| deferred.contains(name)) {
+        for name in loads.iter().map(|name| ToolsetName::new(name.as_str())).filter(|name| deferred.contains(name)) {
             match self.built_for_wiring(&name).await {
                 Ok(built) => preloaded.push(keep(&mut tools, &built)),
                 // R14: a preload that fails is the log's; the next load reads the real error.

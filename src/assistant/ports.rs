@@ -46,6 +46,8 @@ pub struct Opened {
     pub title: Option<String>,
     /// Its records, every call with its one ending.
     pub records: Vec<Record>,
+    /// Toolsets that its recorded endings loaded, in first-loaded order (R12).
+    pub loads: Vec<String>,
     /// What had to be mended.
     pub notices: Vec<Alert>,
     /// The log, ready for more.

@@ -13,6 +13,7 @@ use super::transcript::Block;
 use super::view::panes as rows;
 use crate::access::Answer;
 use crate::access::explain::ToolsetState;
+use crate::agent::command::Switched;
 use crate::agent::Command;
 
 /// Carries out `action`, which `key` asked for.
@@ -457,8 +458,8 @@ fn request_load(ui: &mut Ui, now: i64) {
 
 fn switch(ui: &Ui) -> Vec<Cmd> {
     let Some(row) = rows::selected_toolset(ui) else { return Vec::new() };
-    let off = !matches!(row.state, ToolsetState::Off { .. });
-    vec![Cmd::Submit(Command::Switch { toolset: row.name.clone(), off }), Cmd::Submit(Command::Report)]
+    let to = if matches!(row.state, ToolsetState::Off { .. }) { Switched::On } else { Switched::Off };
+    vec![Cmd::Submit(Command::Switch { toolset: row.name.clone(), to }), Cmd::Submit(Command::Report)]
 }
 
 fn revoke(ui: &mut Ui, now: i64) -> Vec<Cmd> {

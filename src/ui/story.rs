@@ -192,6 +192,7 @@ impl Story {
             | Event::Alert(_)
             | Event::Report(_)
             | Event::Conversations { .. }
+            | Event::UnusedAllows { .. }
             | Event::Diagnostics { .. } => {}
         }
     }
