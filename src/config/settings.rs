@@ -331,7 +331,7 @@ pub(super) const HEADERS: Setting =
     cold("headers", Kind::Strings, Default::Unset("none"), "Further HTTP headers of every request.");
 
 pub(super) const THEME: Setting =
-    hot("theme", Kind::Text, Default::Text("auto"), "A theme's name; `auto` asks the terminal for its background.");
+    hot("theme", Kind::Text, Default::Text("default"), "A theme's name: default, mono or high-contrast.");
 pub(super) const MOUSE: Setting =
     cold("mouse", Kind::Boolean, Default::Boolean(false), "Whether the mouse is on at start; F9 switches it.");
 pub(super) const BELL: Setting = hot(
