@@ -263,7 +263,7 @@ fn explain_held(world: &World, agent: &AgentName, held: &Held, tool: &ToolId, av
             Arrival::Resident => {
                 let words = declared.and_then(|declared| declared.resident.as_ref());
                 match words.and_then(|words| words.iter().find(|word| Some(&word.value) == tool.toolset())) {
-                    Some(word) => at(format!("resident of [agents.{agent}.tools] names its toolset"), word.span.line),
+                    Some(named) => at(format!("resident of [agents.{agent}.tools] names its toolset"), named.span.line),
                     None => at(
                         format!("[agents.{agent}.tools] has no resident list: every available toolset is resident"),
                         here,
@@ -299,11 +299,11 @@ fn explain_held(world: &World, agent: &AgentName, held: &Held, tool: &ToolId, av
 fn explain_gated(world: &World, agent: &AgentName, tool: &ToolId) -> (Option<GateList>, Vec<Reason>) {
     let policy = world.policies.of(agent);
     let matching: Vec<&Entry> =
-        policy.entries.iter().filter(|entry| world.policies.reaches(&entry.entry, tool)).collect();
+        policy.entries.iter().filter(|entry| world.policies.reaches(&entry.gate, tool)).collect();
     let mut reasons: Vec<Reason> = matching
         .iter()
         .map(|entry| {
-            let by_name = if entry.entry.names(tool) { "" } else { ", by the tool's name: whoever holds it" };
+            let by_name = if entry.gate.names(tool) { "" } else { ", by the tool's name: whoever holds it" };
             at(format!("'{}' in {} of [{}]{by_name}", entry.written, entry.list, policy.table), entry.span.line)
         })
         .collect();
@@ -444,7 +444,7 @@ fn toolset_state(
 }
 
 fn entry_row(world: &World, entry: &Entry, earned: &BTreeSet<&str>) -> EntryRow {
-    let tools = world.policies.resolved(&entry.entry, earned);
+    let tools = world.policies.resolved(&entry.gate, earned);
     EntryRow { entry: entry.written.clone(), list: entry.list, line: entry.span.line, pending: tools.is_empty(), tools }
 }
 
@@ -455,9 +455,9 @@ fn dropped_defaults(world: &World, agent: &AgentName) -> Vec<String> {
     }
     let own = world.policies.of(agent);
     let gated = |tool: &ToolId| world.policies.gate(agent, tool).is_some();
-    let dropped = |entry: &&Entry| match &entry.entry {
+    let dropped = |entry: &&Entry| match &entry.gate {
         GateEntry::Toolset(toolset) => {
-            let whole = own.entries.iter().any(|other| other.entry == entry.entry);
+            let whole = own.entries.iter().any(|other| other.gate == entry.gate);
             let built = world.last_build(toolset).filter(|tools| !tools.is_empty());
             let all = built.is_some_and(|tools| tools.iter().all(|facts| gated(&ToolId::of(toolset, &facts.name))));
             world.table(agent).available.contains(toolset) && !whole && !all
