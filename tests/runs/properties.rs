@@ -404,6 +404,10 @@ impl Watch {
     fn at_the_end(&self) {
         assert!(self.endings.values().all(|count| *count == 1), "every call has its one ending");
         assert!(self.wanted.is_empty(), "nothing is left open: {:?}", self.wanted);
+        for event in &self.events {
+            let json = serde_json::to_value(event).expect("every event is a line of --json");
+            assert!(json["type"].is_string());
+        }
         assert_eq!(told(&self.events), told(&replay(&self.records)), "a log replays as what was told");
     }
 }
