@@ -29,6 +29,7 @@
 pub mod call;
 pub mod command;
 pub mod effect;
+pub mod failure;
 pub mod input;
 pub mod loaders;
 pub mod message;
@@ -54,5 +55,6 @@ pub use message::{
 pub use record::{OfferRecord, Record};
 pub use replay::replay;
 pub use run::{AgentSpec, Run, Skipped};
-pub use title::{title_from, title_request};
+pub use title::{placeholder, title_from, title_request};
+pub use turn::QUEUE_LIMIT;
 pub use update::{Alert, CallLine, ConversationSummary, Event, Severity, Update};

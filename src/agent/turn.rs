@@ -6,9 +6,10 @@ use std::collections::VecDeque;
 
 use super::call::{Call, CallState, text};
 use super::effect::{Effect, TurnEnd};
+use super::failure::{Trouble, backoff};
 use super::input::{Input, Moment};
 use super::message::{
-    AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Request, Retry, StopReason, ToolChoice,
+    AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Request, Retry, StopReason, ToolChoice, Usage,
     UserMessage, UserOrigin,
 };
 use super::prompt;
@@ -19,10 +20,6 @@ use super::stream::{ANSWER_LIMIT, Stream};
 use super::update::{Alert, Event, Severity};
 use crate::access::{Arrival, Attendance, World, offer};
 
-/// First back-off ceiling of a failed model call, in milliseconds; doubled per try.
-pub const RETRY_BASE_MS: u64 = 1_000;
-/// Highest back-off ceiling, in milliseconds. A server's own floor may be higher.
-pub const RETRY_CAP_MS: u64 = 30_000;
 /// At most this many things said wait for a round.
 pub const QUEUE_LIMIT: usize = 64;
 
@@ -80,47 +77,6 @@ pub(super) struct Round {
     pub kept: Vec<usize>,
     /// Whether the answer joined the history, so that the results must, too.
     joins: bool,
-}
-
-/// Why a turn failed.
-#[derive(Debug)]
-enum Trouble {
-    /// The model call failed, and no try is left.
-    Model(Failure),
-    /// The model declined.
-    Declined(Option<String>),
-    /// Nothing came, because the output limit came first. Asking again would only make it shorter.
-    Truncated,
-    /// Nothing came, asked again or not.
-    Empty,
-}
-
-impl Trouble {
-    fn end(self) -> TurnEnd {
-        let (message, hint) = match self {
-            Self::Model(failure) => {
-                let what = match failure.kind {
-                    FailureKind::Unreachable => "The request could not reach the model server",
-                    _ => "The request failed",
-                };
-                (format!("{what}: {}.", failure.message.trim_end_matches('.')), failure.hint)
-            }
-            Self::Declined(why) => {
-                let why = why.map(|why| why.trim().trim_end_matches('.').to_owned()).filter(|why| !why.is_empty());
-                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-                (
-                    format!("The model declined this request{why}."),
-                    Some("Say it differently, or ask another model.".to_owned()),
-                )
-            }
-            Self::Truncated => (
-                "The model ran out of output tokens before it said anything.".to_owned(),
-                Some("Allow it more output tokens or less reasoning, or ask for less at once.".to_owned()),
-            ),
-            Self::Empty => ("The model gave no answer.".to_owned(), Some("Say more, or try another model.".to_owned())),
-        };
-        TurnEnd::Failed { message, hint }
-    }
 }
 
 /// One input being taken: what it may change, and the effects so far.
@@ -320,7 +276,7 @@ impl<'a> Step<'a> {
     }
 
     /// Records an ended model call and tells it: tokens, then its calls.
-    fn record_model(&mut self, message: AssistantMessage, usage: super::message::Usage, failure: Option<Failure>) {
+    fn record_model(&mut self, message: AssistantMessage, usage: Usage, failure: Option<Failure>) {
         let now = self.moment.now;
         let Some(turn) = &mut self.run.turn else { return };
         let Phase::Model(call) = &turn.phase else { return };
@@ -478,7 +434,7 @@ impl<'a> Step<'a> {
                 }
                 // The words of the failed try are already void on screen.
                 ModelState::Waiting(failure) => {
-                    self.record_model(AssistantMessage::default(), super::message::Usage::default(), Some(failure));
+                    self.record_model(AssistantMessage::default(), Usage::default(), Some(failure));
                 }
             }
         }
@@ -510,36 +466,5 @@ fn request(run: &Run, kind: CallKind, kept: &[usize]) -> Request {
         tools: kept.iter().filter_map(|index| run.definitions.get(*index)).cloned().collect(),
         // O10: the same list, tools off.
         tool_choice: if kind == CallKind::Agent { ToolChoice::Auto } else { ToolChoice::None },
-    }
-}
-
-/// Full jitter: anywhere between nothing and a ceiling that doubles with each try, never below the server's own floor.
-fn backoff(attempt: u32, at_least_ms: u64, random: u64) -> u64 {
-    let doubled = RETRY_BASE_MS.checked_shl(attempt.saturating_sub(1).min(16)).unwrap_or(RETRY_CAP_MS);
-    let ceiling = doubled.min(RETRY_CAP_MS);
-    let jitter = (u128::from(random) * u128::from(ceiling + 1)) >> 64;
-    u64::try_from(jitter).unwrap_or(ceiling).max(at_least_ms)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_back_off_doubles_to_its_cap_and_never_undercuts_the_servers_floor() {
-        for (attempt, at_least_ms, random, ms) in [
-            (1, 0, 0, 0),
-            (1, 0, u64::MAX, 1_000),
-            (2, 0, u64::MAX, 2_000),
-            (3, 0, u64::MAX / 2, 2_000),
-            (5, 0, u64::MAX, 16_000),
-            (6, 0, u64::MAX, 30_000),
-            (u32::MAX, 0, u64::MAX, 30_000),
-            (1, 7_000, 0, 7_000),
-            (6, 7_000, u64::MAX, 30_000),
-            (1, 3_600_000, u64::MAX, 3_600_000),
-        ] {
-            assert_eq!(backoff(attempt, at_least_ms, random), ms, "try {attempt}, floor {at_least_ms}");
-        }
     }
 }

@@ -1,8 +1,10 @@
 //! What a run does, as scripts that read like transcripts, and what it never does, over generated histories.
 
+mod bounds;
 mod house;
 mod properties;
 mod script;
+mod wiring;
 
 macro_rules! scripts {
     ($($name:ident)+) => {

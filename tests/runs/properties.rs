@@ -40,6 +40,15 @@ enum Wanted {
     Load(CallId, String),
 }
 
+impl Wanted {
+    fn call(&self) -> Option<CallId> {
+        match self {
+            Self::Model | Self::Retry => None,
+            Self::Check(call, _) | Self::Answer(call) | Self::Tool(call) | Self::Load(call, _) => Some(*call),
+        }
+    }
+}
+
 fn call_name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "read_file",
@@ -289,6 +298,10 @@ impl Watch {
         for tool in self.run.held().tools() {
             assert_eq!(self.run.definition(&tool.id).map(|definition| &definition.wire), Some(&tool.wire));
         }
+        if !self.spec.concurrent_tools {
+            let open: BTreeSet<_> = self.wanted.iter().filter_map(Wanted::call).collect();
+            assert!(open.len() <= 1, "one at a time: {open:?}");
+        }
         if over {
             self.at_the_end();
         }
@@ -311,7 +324,7 @@ impl Watch {
                         let count = self.endings.get_mut(&call.0).expect("a call that was recorded");
                         *count += 1;
                         assert_eq!(*count, 1, "exactly one ending");
-                        self.wanted.retain(|wanted| !matches!(wanted, Wanted::Check(id, _) | Wanted::Answer(id) | Wanted::Tool(id) | Wanted::Load(id, _) if id == call));
+                        self.wanted.retain(|wanted| wanted.call() != Some(*call));
                     }
                     _ => {}
                 }
@@ -357,7 +370,7 @@ impl Watch {
                 self.wanted.push(Wanted::Answer(ask.call));
             }
             Effect::Withdraw { call } => {
-                self.wanted.retain(|wanted| !matches!(wanted, Wanted::Answer(id) if *id == call))
+                self.wanted.retain(|wanted| !matches!(wanted, Wanted::Answer(id) if *id == call));
             }
             Effect::Grant { call, tool, arguments } => {
                 assert!(tool.name.as_str() != "erase_disk", "P16: no grant for a floor tool");
@@ -401,10 +414,42 @@ impl Watch {
         assert_eq!(refusal, None, "O3: checked at the instant it runs");
     }
 
+    /// The program was killed after `cut` records: whatever they are, the next request is whole and numbers go on.
+    fn killed_after(&self, cut: usize) {
+        let records = &self.records[..cut.min(self.records.len())];
+        let mut world = house::world(&GATES);
+        let mut run = house::run(&mut world, self.spec.clone(), records);
+        let said = Input::Said { text: "go on".to_owned(), attendance: Attendance::Attended };
+        let moment = Moment { now: self.now, random: 0 };
+        paired(&request(&run.step(moment, &mut world, said)));
+        let start = Delta::CallStart { index: 0, id: String::new(), name: "read_file".to_owned() };
+        run.step(moment, &mut world, Input::Delta(start));
+        let effects = run.step(moment, &mut world, Input::ModelEnded(Ok(())));
+        let used: BTreeSet<_> = records.iter().flat_map(calls).collect();
+        let new: Vec<_> = effects
+            .iter()
+            .filter_map(|effect| if let Effect::Record(record) = effect { Some(calls(record)) } else { None })
+            .flatten()
+            .collect();
+        assert!(!new.is_empty() && new.iter().all(|call| used.iter().all(|old| old < call)), "{new:?} after {used:?}");
+        replay(records);
+    }
+
     fn at_the_end(&self) {
         assert!(self.endings.values().all(|count| *count == 1), "every call has its one ending");
         assert!(self.wanted.is_empty(), "nothing is left open: {:?}", self.wanted);
+        for event in &self.events {
+            let json = serde_json::to_value(event).expect("every event is a line of --json");
+            assert!(json["type"].is_string());
+        }
         assert_eq!(told(&self.events), told(&replay(&self.records)), "a log replays as what was told");
+    }
+}
+
+fn calls(record: &Record) -> Vec<CallId> {
+    match record {
+        Record::ModelCall { message, .. } => message.calls().map(|call| call.id).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -469,13 +514,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_keeps_its_promises(acts in acts(), max in 1..4_u32, together: bool, attempts in 1..3_u32) {
+    fn a_run_keeps_its_promises(acts in acts(), max in 1..4_u32, together: bool, attempts in 1..3_u32, cut: prop::sample::Index) {
         let mut watch = Watch::new(max, together, attempts);
         for (act, deltas) in acts {
             watch.act(act, deltas);
         }
         watch.step(Input::Stop);
         prop_assert!(!watch.run.is_running());
+        watch.killed_after(cut.index(watch.records.len() + 1));
     }
 }
 

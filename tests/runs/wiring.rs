@@ -1,0 +1,58 @@
+//! How an agent is wired: order, system message, what is beside what it holds.
+
+use kokua::access::ToolId;
+use kokua::agent::{Run, core_tools};
+
+use crate::house;
+
+#[test]
+fn r16_resident_then_preloaded_then_core_and_what_lost_its_name_is_said() {
+    let mut world = house::world(&[]);
+    for name in ["todo", "documents"] {
+        world.report_build(&house::toolset(name), &house::facts(&house::build(name))).unwrap();
+    }
+    let resident = vec![house::build("fs"), house::build("compute")];
+    let preloaded = vec![house::build("todo"), house::build("documents")];
+    let run = Run::new(house::spec(10, true, 1), &world, resident, preloaded, &[]);
+    let wires: Vec<_> = run.held().tools().iter().map(|tool| tool.wire.as_str()).collect();
+    assert_eq!(
+        wires,
+        [
+            "list_directory",
+            "read_file",
+            "run_command",
+            "erase_disk",
+            "todo",
+            "save_document",
+            "available_tools",
+            "load_tools"
+        ]
+    );
+    let skipped: Vec<_> = run.skipped().iter().map(|lost| format!("{} {}", lost.toolset, lost.tool)).collect();
+    assert_eq!(skipped, ["documents read_file"]);
+    // R13: a preloaded toolset's guidance is in the prompt, and it is not among the loadable ones.
+    assert_eq!(
+        run.system(),
+        "You help.\n\nRun one command at a time.\n\nList before saying empty.\n\nAlso available, load before use: bare."
+    );
+}
+
+#[test]
+fn every_held_tool_has_its_own_definition_core_tools_included() {
+    let mut world = house::world(&[]);
+    let run = house::run(&mut world, house::spec(10, true, 1), &[]);
+    for tool in run.held().tools() {
+        let definition = run.definition(&tool.id).expect("a definition");
+        assert_eq!(definition.wire, tool.wire);
+        assert_eq!((definition.bytes(), definition.digest()), (tool.bytes, tool.digest.clone()), "{}", tool.id);
+    }
+    assert_eq!(run.definition(&ToolId::core("spawn_subagent")), None);
+}
+
+#[test]
+fn a8_core_tools_are_an_object_schema_and_a_short_description_each() {
+    for tool in core_tools() {
+        assert_eq!(tool.definition.schema["type"], "object");
+        assert!(tool.facts.bytes < 500, "{} costs {} bytes in every call", tool.facts.name, tool.facts.bytes);
+    }
+}
