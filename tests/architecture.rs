@@ -107,7 +107,7 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     ("tui_textarea", &["ui"]),
     ("two_face", &["ui"]),
     ("unicode_segmentation", &["ui", "tool", "terminal"]),
-    ("unicode_width", &["ui", "terminal", "cli"]),
+    ("unicode_width", &["ui", "terminal", "cli", "config"]),
     ("uuid", &["system", "store", "assistant"]),
 ];
 
