@@ -411,7 +411,7 @@ fn lock_pattern(pattern: &str) -> Result<(), (String, String)> {
         return wrong(match near(first, known, 1).as_slice() {
             [] => "the section is unknown: docs/config.md lists them".to_owned(),
             [same] if *same == first => FORMS.to_owned(),
-            near => near.iter().map(|section| format!("did you mean '{section}.{key}'?")).collect(),
+            near => did_you_mean(&near.iter().map(|section| format!("{section}.{key}")).collect::<Vec<_>>()),
         });
     }
     let keys = || found.iter().flat_map(|section| section.settings).map(|setting| setting.key);

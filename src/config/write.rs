@@ -111,12 +111,11 @@ fn edited(text: &str, key: &str, value: &NewValue) -> Option<String> {
     match table.get_mut(last) {
         Some(Item::Value(old)) => {
             let decor = old.decor().clone();
-            match (old.as_array_mut(), value) {
-                (Some(array), NewValue::Names(names)) => set_names(array, names),
-                _ => {
-                    *old = new_value(value);
-                    *old.decor_mut() = decor;
-                }
+            if let (Some(array), NewValue::Names(names)) = (old.as_array_mut(), value) {
+                set_names(array, names);
+            } else {
+                *old = new_value(value);
+                *old.decor_mut() = decor;
             }
         }
         Some(Item::None) | None => {

@@ -531,7 +531,7 @@ fn short(text: &str) -> String {
     short
 }
 
-pub(super) fn did_you_mean(names: &[&str]) -> String {
+pub(super) fn did_you_mean<T: std::fmt::Display>(names: &[T]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
     format!("did you mean {}?", or_list(&quoted))
 }
