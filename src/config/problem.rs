@@ -178,7 +178,7 @@ fn secret(line: &str) -> Option<usize> {
 }
 
 /// A character as it may stand on a terminal: nothing that moves, hides or reorders.
-fn visible(character: char) -> char {
+pub(super) fn visible(character: char) -> char {
     match character {
         '\t' => ' ',
         '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' => '\u{FFFD}',

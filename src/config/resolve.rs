@@ -364,7 +364,7 @@ fn across_keys(written: &Written, problems: &mut Vec<Problem>) {
                     Some(earlier) => say(
                         name.span,
                         format!("'{}' stands twice in `{key}` of [{path}]", name.value),
-                        &format!("keep the one in line {}", earlier.line),
+                        &format!("keep the one in line {}, column {}", earlier.line, earlier.column),
                     ),
                     None => {
                         first.insert(&name.value, name.span);
@@ -410,8 +410,8 @@ fn lock_pattern(pattern: &str) -> Result<(), (String, String)> {
         let known = SECTIONS.iter().filter_map(|section| section.path.split('.').next());
         return wrong(match near(first, known, 1).as_slice() {
             [] => "the section is unknown: docs/config.md lists them".to_owned(),
-            near if near.first() == Some(&first) => FORMS.to_owned(),
-            near => did_you_mean(near),
+            [same] if *same == first => FORMS.to_owned(),
+            near => did_you_mean(&near.iter().map(|section| format!("{section}.{key}")).collect::<Vec<_>>()),
         });
     }
     let keys = || found.iter().flat_map(|section| section.settings).map(|setting| setting.key);

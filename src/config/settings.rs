@@ -54,7 +54,9 @@ impl Kind {
         match self {
             Self::Text => "text".to_owned(),
             Self::Boolean => "`true` or `false`".to_owned(),
-            Self::Integer { least, most: i64::MAX } => format!("a whole number of at least {least}"),
+            Self::Integer { least, most } if most >= i64::from(u32::MAX) => {
+                format!("a whole number of at least {least}")
+            }
             Self::Integer { least, most } => format!("a whole number from {least} to {most}"),
             Self::Number { least, most } => format!("a number from {least} to {most}"),
             Self::AboveZero => "a number above 0".to_owned(),
@@ -200,7 +202,7 @@ pub(super) const ASSISTANT_MAX_ITERATIONS: Setting = cold(
     "max_iterations",
     AT_LEAST_ONE,
     Default::Integer(10),
-    "Model calls in one turn; the last one may not call tools.",
+    "Model calls in one turn, before it is wrapped up without tools.",
 );
 pub(super) const ASSISTANT_GENERATE_TITLES: Setting = hot(
     "generate_titles",
@@ -561,7 +563,11 @@ pub(super) const RETIRED: &[Retired] = &[
     retired("", "subagents", "make each one an [agents.<name>] and name it in `delegates_to` of whoever may spawn it"),
     retired("", "groups", TO_AVAILABLE),
     retired("", "tool_packs", TO_AVAILABLE),
-    retired("", "mcp_servers", "servers are [[mcp.server]] tables, and an agent lists their names in `available`"),
+    retired(
+        "",
+        "mcp_servers",
+        "servers come with a later version: as [[mcp.server]] tables that an agent lists by name in `available`",
+    ),
     retired("", "frontend", "take it out: `kokua` is the screen, `kokua run` the way without one"),
     retired("assistant", "memory", "list \"memory\" in `available` of [agents.<name>.tools]"),
     retired("assistant", "groups", TO_AVAILABLE),

@@ -11,26 +11,25 @@ use super::written::{Entry, Value, Written, read};
 pub fn show(config: &Config) -> String {
     let written = read(&config.source.text);
     let mut text = String::new();
+    let mut shown: Vec<&str> = Vec::new();
     for section in SECTIONS {
-        for path in paths(section, &written) {
-            table(&mut text, section, &path, &written);
+        match section.path.split_once(".<name>") {
+            None => table(&mut text, section, section.path, &written),
+            // All tables of one name stand together, where the first of them would.
+            Some((list, _)) if !shown.contains(&list) => {
+                shown.push(list);
+                for (_, name) in written.names.iter().filter(|(of, _)| *of == list) {
+                    let below = SECTIONS.iter().filter_map(|section| Some((section, section.path.strip_prefix(list)?)));
+                    for (section, rest) in below {
+                        let path = format!("{list}{}", rest.replacen("<name>", &name.value, 1));
+                        table(&mut text, section, &path, &written);
+                    }
+                }
+            }
+            Some(_) => {}
         }
     }
     text
-}
-
-/// The tables of a section: one, or one for each chosen name.
-fn paths(section: &Section, written: &Written) -> Vec<String> {
-    match section.path.split_once(".<name>") {
-        None => vec![section.path.to_owned()],
-        Some((list, rest)) => written
-            .names
-            .iter()
-            .filter(|(of, _)| *of == list)
-            .map(|(_, name)| format!("{list}.{}{rest}", name.value))
-            .filter(|path| written.tables.contains_key(path))
-            .collect(),
-    }
 }
 
 fn table(text: &mut String, section: &Section, path: &str, written: &Written) {

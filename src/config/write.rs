@@ -111,12 +111,11 @@ fn edited(text: &str, key: &str, value: &NewValue) -> Option<String> {
     match table.get_mut(last) {
         Some(Item::Value(old)) => {
             let decor = old.decor().clone();
-            match (old.as_array_mut(), value) {
-                (Some(array), NewValue::Names(names)) => set_names(array, names),
-                _ => {
-                    *old = new_value(value);
-                    *old.decor_mut() = decor;
-                }
+            if let (Some(array), NewValue::Names(names)) = (old.as_array_mut(), value) {
+                set_names(array, names);
+            } else {
+                *old = new_value(value);
+                *old.decor_mut() = decor;
             }
         }
         Some(Item::None) | None => {
@@ -129,16 +128,83 @@ fn edited(text: &str, key: &str, value: &NewValue) -> Option<String> {
 
 /// Makes the list hold exactly `names`. Words that stay keep their line and comment, unless the order changes.
 fn set_names(array: &mut Array, names: &[String]) {
-    let stays = |value: &Value| value.as_str().is_some_and(|text| names.iter().any(|name| name == text));
-    array.retain(stays);
+    let mut at = 0;
+    while let Some(value) = array.get(at) {
+        if value.as_str().is_some_and(|text| names.iter().any(|name| name == text)) {
+            at += 1;
+        } else {
+            remove(array, at);
+        }
+    }
     let kept = array.len();
-    let in_order = array.iter().filter_map(Value::as_str).eq(names.iter().take(kept).map(String::as_str));
-    if !in_order {
+    if !array.iter().filter_map(Value::as_str).eq(names.iter().take(kept).map(String::as_str)) {
         array.clear();
     }
     for name in names.iter().skip(array.len()) {
-        array.push(name.as_str());
+        push(array, name);
     }
+}
+
+/// The comment behind a word of a list belongs, for the parser, to whatever comes next: it goes with its word.
+fn remove(array: &mut Array, at: usize) {
+    let own = before(array, at);
+    let next = before(array, at + 1);
+    let joined = match (own.split_once('\n'), next.find('\n')) {
+        (Some((comment_of_the_word_before, _)), Some(line)) => {
+            format!("{comment_of_the_word_before}{}", next.get(line..).unwrap_or_default())
+        }
+        _ if at == 0 && at + 1 < array.len() => own,
+        _ => next,
+    };
+    // A last word carries what keeps the bracket away from it.
+    let suffix =
+        array.get(at).and_then(|value| value.decor().suffix()).and_then(|text| text.as_str()).map(str::to_owned);
+    let was_last = at + 1 == array.len();
+    array.remove(at);
+    if let (true, Some(suffix), Some(last)) = (was_last, suffix, at.checked_sub(1).and_then(|at| array.get_mut(at)))
+        && suffix.trim().is_empty()
+    {
+        last.decor_mut().set_suffix(suffix);
+    }
+    match array.get_mut(at) {
+        Some(value) => value.decor_mut().set_prefix(joined),
+        None => array.set_trailing(joined),
+    }
+}
+
+fn push(array: &mut Array, name: &str) {
+    let end = before(array, array.len());
+    let mut value = Value::from(name);
+    if let Some((comment_of_the_word_before, _)) = end.split_once('\n') {
+        let last = before(array, array.len().saturating_sub(1));
+        let indent = if array.is_empty() { "    " } else { last.rsplit('\n').next().unwrap_or_default() };
+        value.decor_mut().set_prefix(format!("{comment_of_the_word_before}\n{indent}"));
+        array.push_formatted(value);
+        array.set_trailing("\n");
+        array.set_trailing_comma(true);
+        return;
+    }
+    let suffix = match array.len().checked_sub(1).and_then(|last| array.get_mut(last)) {
+        Some(last) => {
+            let suffix = last.decor().suffix().and_then(|text| text.as_str()).unwrap_or_default().to_owned();
+            last.decor_mut().set_suffix("");
+            value.decor_mut().set_prefix(" ");
+            suffix
+        }
+        None => String::new(),
+    };
+    value.decor_mut().set_suffix(suffix);
+    array.push_formatted(value);
+}
+
+/// What stands before a word of a list, or before its end.
+fn before(array: &Array, at: usize) -> String {
+    match array.get(at) {
+        Some(value) => value.decor().prefix().and_then(|prefix| prefix.as_str()),
+        None => array.trailing().as_str(),
+    }
+    .unwrap_or_default()
+    .to_owned()
 }
 
 fn new_value(value: &NewValue) -> Value {
@@ -173,10 +239,26 @@ mod tests {
     #[test]
     fn words_that_stay_in_a_list_keep_their_comments() {
         let text = "[toolsets]\ndisabled = [\n    \"misc\", # noisy\n    \"todo\", # not today\n]\n";
-        let without = edited(text, "toolsets.disabled", &names(&["misc"])).unwrap();
-        assert!(without.contains("\"misc\", # noisy"), "{without}");
-        assert!(!without.contains("\"todo\""), "{without}");
-        without.parse::<DocumentMut>().unwrap();
+        let edit = |list: &[&str]| edited(text, "toolsets.disabled", &names(list)).unwrap();
+        assert_eq!(edit(&["misc"]), text.replace("    \"todo\", # not today\n", ""));
+        assert_eq!(edit(&["todo"]), text.replace("    \"misc\", # noisy\n", ""));
+        assert_eq!(edit(&["misc", "todo", "fs"]), text.replace("today\n", "today\n    \"fs\",\n"));
+        assert_eq!(edit(&["misc", "todo"]), text);
+        for list in [&[][..], &["fs"], &["todo", "misc"], &["fs", "misc"]] {
+            let document: DocumentMut = edit(list).parse().unwrap();
+            let written: Vec<&str> =
+                document["toolsets"]["disabled"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            assert_eq!(written, list);
+        }
+    }
+
+    #[test]
+    fn a_list_on_one_line_stays_on_it() {
+        let edit = |list: &[&str]| edited("a.b = [ \"x\", \"y\" ]\n", "a.b", &names(list)).unwrap();
+        assert_eq!(edit(&["y"]), "a.b = [ \"y\" ]\n");
+        assert_eq!(edit(&["x"]), "a.b = [ \"x\" ]\n");
+        assert_eq!(edit(&["x", "y", "z"]), "a.b = [ \"x\", \"y\", \"z\" ]\n");
+        assert_eq!(edit(&["z"]), "a.b = [\"z\"]\n");
     }
 
     #[test]

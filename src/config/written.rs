@@ -2,13 +2,13 @@
 //!
 //! Nothing here knows what a setting means; it never stops at the first fault.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned as TomlSpanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::near::near;
-use super::problem::{Lines, Problem};
+use super::problem::{Lines, Problem, visible};
 use super::settings::{
     Default, Kind, LATER_KEYS, LATER_SECTIONS, PROVIDERS, RETIRED, SECTIONS, Section, Setting, or_list, section_at,
 };
@@ -72,7 +72,13 @@ pub(super) fn read(text: &str) -> Written {
         let line = text.get(..first).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
         written.problems.retain(|problem| problem.span.is_some_and(|span| span.end <= line));
         let lines = Lines::new(text);
-        written.problems.extend(errors.iter().map(|error| syntax_problem(&lines, text, error)));
+        let mut said = BTreeSet::new();
+        for problem in errors.iter().map(|error| syntax_problem(&lines, text, error)) {
+            // The parser goes on after a guess; what it says of the same line again is mostly the guess's fault.
+            if problem.span.is_none_or(|span| said.insert(span.line)) {
+                written.problems.push(problem);
+            }
+        }
     }
     written
 }
@@ -81,12 +87,16 @@ fn syntax_problem(lines: &Lines<'_>, text: &str, error: &toml::de::Error) -> Pro
     let message = error.message().trim().replace('\n', "; ");
     let span = error.span().map(|range| lines.span(range));
     let at = span.map_or("", |span| text.get(span.start..).unwrap_or(""));
-    let hint = if message.contains("duplicate key") {
-        Some("each table and each key is written once: join the two")
-    } else if message.contains("string values must be quoted") || message.contains("extra value") {
-        Some("put text in double quotes: key = \"text\"")
-    } else if at.starts_with(['“', '”', '‘', '’']) {
+    let hint = if at.starts_with(['“', '”', '‘', '’', '„']) {
         Some("use straight quotes: \"text\"")
+    } else if at.starts_with(|character: char| !character.is_ascii_whitespace() && visible(character) != character) {
+        Some("a character stands here that cannot be seen: take it out")
+    } else if message.contains("duplicate key") {
+        Some("each table and each key is written once: join the two")
+    } else if message.contains("array") {
+        Some("look for a missing comma or `]` in this line or above it")
+    } else if message.contains("string values must be quoted") {
+        Some("put text in double quotes: key = \"text\"")
     } else {
         None
     };
@@ -222,14 +232,15 @@ impl Reader<'_> {
         if pattern.is_empty()
             && let Some((_, purpose)) = LATER_SECTIONS.iter().find(|(section, _)| *section == name)
         {
-            let message = format!("[{name}] ({purpose}) comes with a later version of kokua");
+            let purpose = if *purpose == name { String::new() } else { format!(" ({purpose})") };
+            let message = format!("[{name}]{purpose} comes with a later version of kokua");
             return self.fault(path, key.span, message, Some("take it out until then".to_owned()));
         }
         if LATER_KEYS.contains(&(pattern, name)) {
             let message = format!("{what} comes with a later version of kokua");
             return self.fault(path, key.span, message, Some("take it out until then".to_owned()));
         }
-        let hint = self.what_instead(pattern, section, name, is_table);
+        let hint = what_instead(path, pattern, section, name, is_table);
         let kind = if is_table { "table" } else { "key" };
         let message = if path.is_empty() && !is_table {
             format!("unknown key `{name}` outside of any table")
@@ -239,196 +250,219 @@ impl Reader<'_> {
         self.fault(path, key.span, message, Some(hint));
     }
 
-    /// The near misses of an unknown word, else where the word is known, else what is known here.
-    fn what_instead(&self, pattern: &str, section: Option<&'static Section>, name: &str, is_table: bool) -> String {
-        let keys: Vec<&str> =
-            section.map(|section| section.settings).unwrap_or_default().iter().map(|s| s.key).collect();
-        let tables = tables_in(pattern);
-        let mine: Vec<&str> = if is_table { tables.clone() } else { keys.iter().chain(&tables).copied().collect() };
-        let close = near(name, mine.iter().copied(), 2);
-        if !close.is_empty() {
-            return did_you_mean(&close);
+    fn setting(&mut self, path: &str, key: &Spanned<String>, setting: Setting, node: &Node<'_>) {
+        let span = self.lines.span(node.span());
+        let read = match setting.kind {
+            Kind::Names | Kind::KeyNames | Kind::Paths | Kind::Command | Kind::NamesOrAll => self.names(setting, node),
+            Kind::Strings => self.strings(node.get_ref()),
+            _ => scalar(setting, node.get_ref()).map_err(|unfit| vec![unfit]),
+        };
+        match read {
+            Ok(value) => {
+                let entry = Entry { key: key.span, value: Spanned::new(value, span) };
+                self.written.tables.entry(path.to_owned()).or_default().insert(key.value.clone(), entry);
+            }
+            Err(all) => {
+                for Unfit { found, hint, span: inner } in all {
+                    let message = format!("`{}` must be {}, not {found}", key.value, setting.kind.describe());
+                    self.fault(path, inner.unwrap_or(span), message, hint);
+                }
+            }
         }
+    }
+
+    fn strings(&self, value: &DeValue<'_>) -> Result<Value, Vec<Unfit>> {
+        let DeValue::Table(table) = value else { return Err(vec![Unfit::plain(value)]) };
+        let mut strings = BTreeMap::new();
+        let mut wrong = Vec::new();
+        for (name, item) in table {
+            match item.get_ref() {
+                DeValue::String(text) => {
+                    strings.insert(name.get_ref().to_string(), text.to_string());
+                }
+                other => wrong.push(Unfit {
+                    found: format!("{} under `{}`", kind_of(other), name.get_ref()),
+                    hint: Some("put it in double quotes".to_owned()),
+                    span: Some(self.lines.span(name.span())),
+                }),
+            }
+        }
+        if wrong.is_empty() { Ok(Value::Strings(strings)) } else { Err(wrong) }
+    }
+
+    fn names(&self, setting: Setting, node: &Node<'_>) -> Result<Value, Vec<Unfit>> {
+        let DeValue::Array(items) = node.get_ref() else {
+            return self.word_for_list(setting, node).map_err(|unfit| vec![unfit]);
+        };
+        let mut names = Vec::new();
+        let mut wrong = Vec::new();
+        for item in items {
+            let span = self.lines.span(item.span());
+            let mut say = |found: String, hint: &str| {
+                wrong.push(Unfit { found, hint: Some(hint.to_owned()), span: Some(span) });
+            };
+            match item.get_ref() {
+                DeValue::String(text) if text.is_empty() => {
+                    say("one with an empty name".to_owned(), "take the \"\" out");
+                }
+                DeValue::String(text) if setting.kind == Kind::Paths && !is_place(text) => {
+                    say("one with a relative path".to_owned(), "write it out from the root, or begin with ~/");
+                }
+                DeValue::String(text) => names.push(Spanned::new(text.to_string(), span)),
+                other => say(format!("one with {}", kind_of(other)), "put each name in double quotes"),
+            }
+        }
+        if setting.kind == Kind::Command && items.is_empty() {
+            wrong.push(Unfit::new("empty", "name a program, or take the line out"));
+        }
+        if wrong.is_empty() { Ok(Value::Names(names)) } else { Err(wrong) }
+    }
+
+    /// What is written where a list is expected.
+    fn word_for_list(&self, setting: Setting, node: &Node<'_>) -> Result<Value, Unfit> {
+        let key = setting.key;
+        match (setting.kind, node.get_ref()) {
+            (Kind::NamesOrAll, DeValue::String(text)) if text.as_ref() == "all" => Ok(Value::All),
+            (Kind::NamesOrAll, DeValue::String(text)) if text.trim().eq_ignore_ascii_case("all") => Err(Unfit {
+                found: format!("\"{}\"", short(text)),
+                hint: Some(format!("write {key} = \"all\", in small letters and without a list, for every toolset")),
+                span: None,
+            }),
+            (Kind::KeyNames, DeValue::String(text)) if !text.is_empty() => {
+                Ok(Value::Names(vec![Spanned::new(text.to_string(), self.lines.span(node.span()))]))
+            }
+            (kind, DeValue::String(text)) => {
+                let separator = if kind == Kind::Command { ' ' } else { ',' };
+                let words: Vec<String> = text
+                    .split(separator)
+                    .map(str::trim)
+                    .filter(|word| !word.is_empty())
+                    .map(|word| format!("\"{}\"", short(word)))
+                    .collect();
+                Err(Unfit::new("text", &format!("write {key} = [{}]", words.join(", "))))
+            }
+            (_, other) => Err(Unfit::plain(other)),
+        }
+    }
+}
+
+/// A value that is one word or number.
+fn scalar(setting: Setting, value: &DeValue<'_>) -> Result<Value, Unfit> {
+    let key = setting.key;
+    match setting.kind {
+        Kind::Text => match value {
+            DeValue::String(text) if text.trim().is_empty() => {
+                Err(Unfit::new("empty", "take the line out to leave it unset"))
+            }
+            DeValue::String(text) => Ok(Value::Text(text.to_string())),
+            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
+                Err(Unfit::new(kind_of(value), "put it in double quotes"))
+            }
+            other => Err(Unfit::plain(other)),
+        },
+        Kind::Boolean => match value {
+            DeValue::Boolean(value) => Ok(Value::Boolean(*value)),
+            DeValue::String(text) => {
+                let lower = text.trim().to_lowercase();
+                Err(match lower.as_str() {
+                    "true" | "yes" | "on" => Unfit::new("text", &format!("write {key} = true")),
+                    "false" | "no" | "off" => Unfit::new("text", &format!("write {key} = false")),
+                    _ => Unfit::plain(value),
+                })
+            }
+            other => Err(Unfit::plain(other)),
+        },
+        Kind::Integer { least, most } => match value {
+            DeValue::Integer(digits) => match integer(digits) {
+                Some(value) if (least..=most).contains(&value) => Ok(Value::Integer(value)),
+                _ => Err(Unfit { found: digits.to_string(), hint: None, span: None }),
+            },
+            DeValue::Float(digits) => Err(Unfit { found: digits.to_string(), hint: None, span: None }),
+            other => Err(Unfit::number(key, other)),
+        },
+        Kind::Number { least, most } => {
+            number(key, value, |number| (least..=most).contains(&number)).map(Value::Number)
+        }
+        Kind::AboveZero => number(key, value, |number| number > 0.0).map(Value::Number),
+        Kind::Word(words) => match value {
+            DeValue::String(text) if words.contains(&text.as_ref()) => Ok(Value::Text(text.to_string())),
+            DeValue::String(text) => Err(Unfit {
+                found: format!("\"{}\"", short(text)),
+                hint: near(text, words.iter().copied(), 1).first().map(|word| format!("did you mean \"{word}\"?")),
+                span: None,
+            }),
+            other => Err(Unfit::plain(other)),
+        },
+        Kind::Thinking => match value {
+            DeValue::Boolean(value) => Ok(Value::Text(value.to_string())),
+            DeValue::String(text) if ["true", "false", "low", "medium", "high"].contains(&text.as_ref()) => {
+                Ok(Value::Text(text.to_string()))
+            }
+            DeValue::String(text) => Err(Unfit {
+                found: format!("\"{}\"", short(text)),
+                hint: near(text, ["low", "medium", "high"], 1).first().map(|word| format!("did you mean \"{word}\"?")),
+                span: None,
+            }),
+            other => Err(Unfit::plain(other)),
+        },
+        Kind::Path => match value {
+            DeValue::String(text) if is_place(text) => Ok(Value::Text(text.to_string())),
+            DeValue::String(_) => Err(Unfit::new("a relative path", "write it out from the root, or begin with ~/")),
+            other => Err(Unfit::plain(other)),
+        },
+        Kind::Address => match value {
+            DeValue::String(text) if text.starts_with("http://") || text.starts_with("https://") => {
+                Ok(Value::Text(text.to_string()))
+            }
+            DeValue::String(_) => Err(Unfit::new("an address without a scheme", "begin with http:// or https://")),
+            other => Err(Unfit::plain(other)),
+        },
+        Kind::Names | Kind::KeyNames | Kind::Paths | Kind::Command | Kind::NamesOrAll | Kind::Strings => {
+            Err(Unfit::plain(value))
+        }
+    }
+}
+
+/// The near misses of an unknown word, else where the word is known, else what is known here.
+fn what_instead(path: &str, pattern: &str, section: Option<&Section>, name: &str, is_table: bool) -> String {
+    let tables = tables_in(pattern);
+    let keys: Vec<&str> =
+        section.map(|section| section.settings).unwrap_or_default().iter().map(|setting| setting.key).collect();
+    let headers = |names: &[&str]| -> Vec<String> {
+        names
+            .iter()
+            .map(|name| {
+                let chosen = if has_sections(&join(&join(pattern, name), "<name>")) { ".<name>" } else { "" };
+                header(&format!("{}{chosen}", join(path, name)))
+            })
+            .collect()
+    };
+    let near_tables = near(name, tables.iter().copied(), 2);
+    let near_keys = near(name, keys.iter().copied(), 2);
+    if is_table && !near_tables.is_empty() {
+        return format!("did you mean {}?", or_list(&headers(&near_tables)));
+    }
+    if !is_table && !near_keys.is_empty() {
+        return did_you_mean(&near_keys);
+    }
+    if !is_table {
         let homes: Vec<String> = SECTIONS
             .iter()
             .filter(|section| section.settings.iter().any(|setting| setting.key == name))
             .map(|section| header(section.path))
             .collect();
-        if !homes.is_empty() && !is_table {
+        if !homes.is_empty() {
             return format!("`{name}` is a key of {}", or_list(&homes));
         }
-        if mine.is_empty() {
-            return "nothing can be written here".to_owned();
-        }
-        let known: Vec<String> = if is_table {
-            tables.iter().map(|name| header(name)).collect()
-        } else {
-            mine.iter().map(|name| format!("`{name}`")).collect()
-        };
-        format!("{} {}", if is_table { "the tables here are" } else { "known here:" }, known.join(", "))
     }
-
-    fn setting(&mut self, path: &str, key: &Spanned<String>, setting: Setting, node: &Node<'_>) {
-        let span = self.lines.span(node.span());
-        match self.value(setting, node) {
-            Ok(value) => {
-                let entry = Entry { key: key.span, value: Spanned::new(value, span) };
-                self.written.tables.entry(path.to_owned()).or_default().insert(key.value.clone(), entry);
-            }
-            Err(Unfit { found, hint, span: inner }) => {
-                let message = format!("`{}` must be {}, not {found}", key.value, setting.kind.describe());
-                self.fault(path, inner.unwrap_or(span), message, hint);
-            }
+    if keys.is_empty() || is_table {
+        if tables.is_empty() {
+            return "there are no tables inside this one".to_owned();
         }
+        return format!("the tables here are {}", headers(&tables).join(", "));
     }
-
-    fn value(&self, setting: Setting, node: &Node<'_>) -> Result<Value, Unfit> {
-        let value = node.get_ref();
-        let key = setting.key;
-        match setting.kind {
-            Kind::Text => match value {
-                DeValue::String(text) if text.trim().is_empty() => {
-                    Err(Unfit::new("empty", "take the line out to leave it unset"))
-                }
-                DeValue::String(text) => Ok(Value::Text(text.to_string())),
-                DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
-                    Err(Unfit::new(kind_of(value), "put it in double quotes"))
-                }
-                other => Err(Unfit::plain(other)),
-            },
-            Kind::Boolean => match value {
-                DeValue::Boolean(value) => Ok(Value::Boolean(*value)),
-                DeValue::String(text) => {
-                    let lower = text.trim().to_lowercase();
-                    Err(match lower.as_str() {
-                        "true" | "yes" | "on" => Unfit::new("text", &format!("write {key} = true")),
-                        "false" | "no" | "off" => Unfit::new("text", &format!("write {key} = false")),
-                        _ => Unfit::plain(value),
-                    })
-                }
-                other => Err(Unfit::plain(other)),
-            },
-            Kind::Integer { least, most } => match value {
-                DeValue::Integer(digits) => match integer(digits) {
-                    Some(value) if (least..=most).contains(&value) => Ok(Value::Integer(value)),
-                    _ => Err(Unfit { found: digits.to_string(), hint: None, span: None }),
-                },
-                other => Err(Unfit::number(key, other)),
-            },
-            Kind::Number { least, most } => {
-                number(key, value, |number| (least..=most).contains(&number)).map(Value::Number)
-            }
-            Kind::AboveZero => number(key, value, |number| number > 0.0).map(Value::Number),
-            Kind::Word(words) => match value {
-                DeValue::String(text) if words.contains(&text.as_ref()) => Ok(Value::Text(text.to_string())),
-                DeValue::String(text) => Err(Unfit {
-                    found: format!("\"{}\"", short(text)),
-                    hint: near(text, words.iter().copied(), 1).first().map(|word| format!("did you mean \"{word}\"?")),
-                    span: None,
-                }),
-                DeValue::Boolean(false) if words.contains(&"off") => {
-                    Err(Unfit::new("false", &format!("write {key} = \"off\"")))
-                }
-                other => Err(Unfit::plain(other)),
-            },
-            Kind::Thinking => match value {
-                DeValue::Boolean(value) => Ok(Value::Text(value.to_string())),
-                DeValue::String(text) if ["true", "false", "low", "medium", "high"].contains(&text.as_ref()) => {
-                    Ok(Value::Text(text.to_string()))
-                }
-                DeValue::String(text) => Err(Unfit {
-                    found: format!("\"{}\"", short(text)),
-                    hint: near(text, ["low", "medium", "high"], 1)
-                        .first()
-                        .map(|word| format!("did you mean \"{word}\"?")),
-                    span: None,
-                }),
-                other => Err(Unfit::plain(other)),
-            },
-            Kind::Names | Kind::KeyNames | Kind::Paths | Kind::Command | Kind::NamesOrAll => self.names(setting, node),
-            Kind::Path => match value {
-                DeValue::String(text) if is_place(text) => Ok(Value::Text(text.to_string())),
-                DeValue::String(_) => {
-                    Err(Unfit::new("a relative path", "write it out from the root, or begin with ~/"))
-                }
-                other => Err(Unfit::plain(other)),
-            },
-            Kind::Address => match value {
-                DeValue::String(text) if text.starts_with("http://") || text.starts_with("https://") => {
-                    Ok(Value::Text(text.to_string()))
-                }
-                DeValue::String(_) => Err(Unfit::new("an address without a scheme", "begin with http:// or https://")),
-                other => Err(Unfit::plain(other)),
-            },
-            Kind::Strings => {
-                let DeValue::Table(table) = value else { return Err(Unfit::plain(value)) };
-                let mut strings = BTreeMap::new();
-                for (name, item) in table {
-                    let DeValue::String(text) = item.get_ref() else {
-                        return Err(Unfit {
-                            found: format!("{} under `{}`", kind_of(item.get_ref()), name.get_ref()),
-                            hint: Some("put it in double quotes".to_owned()),
-                            span: Some(self.lines.span(name.span())),
-                        });
-                    };
-                    strings.insert(name.get_ref().to_string(), text.to_string());
-                }
-                Ok(Value::Strings(strings))
-            }
-        }
-    }
-
-    fn names(&self, setting: Setting, node: &Node<'_>) -> Result<Value, Unfit> {
-        let key = setting.key;
-        let items = match (setting.kind, node.get_ref()) {
-            (_, DeValue::Array(items)) => items,
-            (Kind::NamesOrAll, DeValue::String(text)) if text.as_ref() == "all" => return Ok(Value::All),
-            (Kind::NamesOrAll, DeValue::String(text)) if text.trim().eq_ignore_ascii_case("all") => {
-                return Err(Unfit {
-                    found: format!("\"{}\"", short(text)),
-                    hint: Some(format!(
-                        "write {key} = \"all\", in small letters and without a list, for every toolset"
-                    )),
-                    span: None,
-                });
-            }
-            (Kind::KeyNames, DeValue::String(text)) => {
-                return Ok(Value::Names(vec![Spanned::new(text.to_string(), self.lines.span(node.span()))]));
-            }
-            (_, DeValue::String(text)) => {
-                let separated = if setting.kind == Kind::Command { ' ' } else { ',' };
-                let words: Vec<String> = text
-                    .split(separated)
-                    .map(str::trim)
-                    .filter(|word| !word.is_empty())
-                    .map(|word| format!("\"{}\"", short(word)))
-                    .collect();
-                return Err(Unfit::new("text", &format!("write {key} = [{}]", words.join(", "))));
-            }
-            (_, other) => return Err(Unfit::plain(other)),
-        };
-        let mut names = Vec::new();
-        for item in items {
-            let span = self.lines.span(item.span());
-            let unfit = |found: String, hint: &str| Unfit { found, hint: Some(hint.to_owned()), span: Some(span) };
-            match item.get_ref() {
-                DeValue::String(text) if text.is_empty() => {
-                    return Err(unfit("one with an empty name".to_owned(), "take the \"\" out"));
-                }
-                DeValue::String(text) if setting.kind == Kind::Paths && !is_place(text) => {
-                    return Err(unfit("a relative path".to_owned(), "write it out from the root, or begin with ~/"));
-                }
-                DeValue::String(text) => names.push(Spanned::new(text.to_string(), span)),
-                other => {
-                    return Err(unfit(format!("one with {}", kind_of(other)), "put each name in double quotes"));
-                }
-            }
-        }
-        if names.is_empty() && setting.kind == Kind::Command {
-            return Err(Unfit::new("empty", "name a program, or take the line out"));
-        }
-        Ok(Value::Names(names))
-    }
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    format!("the keys here are {}", keys.join(", "))
 }
 
 /// Why a value does not fit: what it is, what to write, and the part of it that is to blame.
@@ -497,7 +531,7 @@ fn short(text: &str) -> String {
     short
 }
 
-pub(super) fn did_you_mean(names: &[&str]) -> String {
+pub(super) fn did_you_mean<T: std::fmt::Display>(names: &[T]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
     format!("did you mean {}?", or_list(&quoted))
 }
