@@ -92,10 +92,15 @@ pub(super) fn lines(
         }
         Block::Assistant { agent, text } => {
             let source = text.get(part.range.clone()).unwrap_or_default();
-            let label = (part.first && open.is_none()).then_some(agent.as_str());
-            let (first, rest) = layout.labelled(label, Role::Agent, lines);
+            // The label's own line, where it has one, is final as soon as anything is.
+            let mut before = Vec::new();
+            let label = part.first.then_some(agent.as_str());
+            let (first, rest) = layout.labelled(label, Role::Agent, &mut before);
+            if open.is_none() {
+                lines.append(&mut before);
+            }
             let page = markdown::Page { width: frame.width, theme: frame.theme, first: &first, rest: &rest };
-            if part.streams {
+            if part.streams || open.is_some() {
                 markdown::stream(source, &page, open, lines);
             } else {
                 markdown::chunk(source, &page, lines);
