@@ -1,0 +1,580 @@
+//! What each named action does. Keys, palette and commands all end here.
+
+use super::action::Action;
+use super::command::Cmd;
+use super::line::LineInput;
+use super::message::{EditorPurpose, Key};
+use super::pane::{Opened, Overlay, PaneKind, Prompt, ToolSort};
+use super::slash::{self, Argument, Slash};
+use super::state::{Armed, Focus, Ui};
+use super::text::clean_line;
+use super::theme::Theme;
+use super::transcript::Block;
+use super::view::panes as rows;
+use crate::access::Answer;
+use crate::access::explain::ToolsetState;
+use crate::agent::Command;
+
+/// Carries out `action`, which `key` asked for.
+pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
+    match action {
+        Action::Help => toggle(ui, Overlay::Help { scroll: 0 }),
+        Action::Palette => toggle(ui, Overlay::Palette { query: LineInput::default(), selected: 0 }),
+        Action::Agents => return open_pane(ui, PaneKind::Agents),
+        Action::Tools => return open_pane(ui, PaneKind::Tools),
+        Action::Policy => return open_pane(ui, PaneKind::Policy),
+        Action::Conversations => return open_pane(ui, PaneKind::Conversations),
+        Action::ToggleMouse => return toggle_mouse(ui, now),
+        Action::OldestAsk => {
+            if ui.inbox.is_empty() {
+                ui.flash("nothing waits for an answer", now);
+            } else {
+                ui.inbox.go_to(1);
+                focus_card(ui);
+            }
+        }
+        Action::FocusNext => {
+            if ui.focus != Focus::Composer || ui.composer.complete().is_none() {
+                move_focus(ui, 1);
+            }
+        }
+        Action::FocusPrevious => move_focus(ui, -1),
+        Action::Close => return close(ui, now),
+        Action::Interrupt => return interrupt(ui, now),
+        Action::QuitIfEmpty => return quit_if_empty(ui, key, now),
+        Action::Search | Action::SearchHere => start_search(ui),
+        Action::Pager => return vec![Cmd::OpenPager(ui.transcript.text())],
+        Action::PageUp => page(ui, -1, now),
+        Action::PageDown => page(ui, 1, now),
+        Action::Top | Action::First => ui.transcript.home(),
+        Action::Bottom | Action::Follow => ui.transcript.follow(),
+        Action::PreviousBlock | Action::BlockPrevious => select_block(ui, -1),
+        Action::NextBlock | Action::BlockNext => select_block(ui, 1),
+        Action::Redraw => return vec![Cmd::Redraw],
+        Action::Suspend => return vec![Cmd::Suspend],
+
+        Action::Send => return submit_draft(ui, now),
+        Action::Editor => {
+            return vec![Cmd::OpenEditor { text: ui.composer.text(), purpose: EditorPurpose::Draft }];
+        }
+        Action::HistorySearch => {
+            ui.focus = Focus::Composer;
+            ui.composer.search_history();
+        }
+        Action::HelpIfEmpty if ui.composer.is_empty() => toggle(ui, Overlay::Help { scroll: 0 }),
+        Action::HelpIfEmpty => _ = ui.composer.key(key),
+        Action::LineEnd if ui.composer.is_empty() => ui.transcript.follow(),
+        Action::Newline
+        | Action::HistoryPrevious
+        | Action::HistoryNext
+        | Action::Undo
+        | Action::Redo
+        | Action::LineStart
+        | Action::LineEnd
+        | Action::WordLeft
+        | Action::WordRight
+        | Action::DeleteWord
+        | Action::DeleteNextWord
+        | Action::DeleteToStart
+        | Action::DeleteToEnd => _ = ui.composer.act(action),
+
+        Action::AllowOnce => return answer(ui, Answer::AllowedOnce, now),
+        Action::AllowConversation => return answer(ui, Answer::AllowedForConversation, now),
+        Action::Deny => return answer(ui, Answer::Denied, now),
+        Action::DenyWithReason => {
+            if let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) {
+                ui.prompt = Some(Prompt::Reason { call: card.ask.call, line: LineInput::default() });
+            }
+        }
+        Action::CardFull => toggle(ui, Overlay::Card),
+        Action::CardNext => ui.inbox.turn(1),
+        Action::CardPrevious => ui.inbox.turn(-1),
+        Action::CardAsker => {
+            if let Some(call) = ui.inbox.shown().map(|card| card.ask.call) {
+                ui.overlay = None;
+                ui.focus = Focus::Transcript;
+                let block = ui.story.block_of(call);
+                ui.transcript.select(block);
+            }
+        }
+        Action::CardUp => scroll_card(ui, -1),
+        Action::CardDown => scroll_card(ui, 1),
+
+        Action::LineUp => ui.transcript.scroll(-1),
+        Action::LineDown => ui.transcript.scroll(1),
+        Action::Fold => fold_block(ui),
+        Action::OpenBlock => open_block(ui, now),
+        Action::CopyBlock => return with_block(ui, now, Cmd::Copy),
+        Action::PageBlock => return with_block(ui, now, Cmd::OpenPager),
+        Action::NextMatch => _ = ui.transcript.search_next(),
+        Action::PreviousMatch => _ = ui.transcript.search_previous(),
+
+        Action::RowUp => move_or_scroll(ui, -1, now),
+        Action::RowDown => move_or_scroll(ui, 1, now),
+        Action::RowFirst => move_or_scroll(ui, isize::MIN, now),
+        Action::RowLast => move_or_scroll(ui, isize::MAX, now),
+        Action::RowOpen => return open_row(ui, now),
+
+        Action::RequestLoad => request_load(ui, now),
+        Action::Switch => return switch(ui),
+        Action::FilterTools => ui.prompt = Some(Prompt::FilterTools(LineInput::of(&ui.panes.tool_filter))),
+        Action::SortByBytes => {
+            ui.panes.tool_sort = match ui.panes.tool_sort {
+                ToolSort::Model => ToolSort::Bytes,
+                ToolSort::Bytes => ToolSort::Model,
+            };
+        }
+        Action::RevokeGrant => return revoke(ui, now),
+        Action::NewConversation => return vec![Cmd::Submit(Command::New)],
+        Action::RenameConversation => {
+            ui.focus = Focus::Composer;
+            ui.composer.suggest("/rename ");
+        }
+        Action::DeleteConversation => {
+            if let Some(row) = rows::selected_conversation(ui) {
+                ui.prompt = Some(Prompt::Delete { id: row.id.clone(), title: row.title.clone() });
+            }
+        }
+        Action::FilterConversations => {
+            ui.prompt = Some(Prompt::FilterConversations(LineInput::of(&ui.panes.conversation_filter)));
+        }
+    }
+    Vec::new()
+}
+
+fn toggle(ui: &mut Ui, overlay: Overlay) {
+    let same = ui.overlay.as_ref().is_some_and(|open| std::mem::discriminant(open) == std::mem::discriminant(&overlay));
+    ui.overlay = (!same).then_some(overlay);
+}
+
+pub(super) fn open_pane(ui: &mut Ui, kind: PaneKind) -> Vec<Cmd> {
+    let again = ui.pane_visible() && ui.panes.kind == kind && ui.focus == Focus::Pane;
+    ui.overlay = None;
+    if again {
+        ui.panes.opened = Opened::ByWidth;
+        ui.focus = Focus::Composer;
+        return Vec::new();
+    }
+    ui.panes.kind = kind;
+    ui.panes.opened = Opened::ByPerson;
+    ui.focus = Focus::Pane;
+    vec![Cmd::Submit(match kind {
+        PaneKind::Conversations => Command::List,
+        PaneKind::Agents | PaneKind::Tools | PaneKind::Policy => Command::Report,
+    })]
+}
+
+fn toggle_mouse(ui: &mut Ui, now: i64) -> Vec<Cmd> {
+    ui.mouse = !ui.mouse;
+    ui.flash(if ui.mouse { "mouse on: the terminal's own selection needs Shift" } else { "mouse off" }, now);
+    vec![Cmd::SetMouse(ui.mouse)]
+}
+
+pub(super) fn focus_card(ui: &mut Ui) {
+    ui.focus = Focus::Card;
+    ui.overlay = (ui.height < super::layout::FOLD_CARD_BELOW).then_some(Overlay::Card);
+}
+
+fn move_focus(ui: &mut Ui, by: isize) {
+    let order = [Focus::Composer, Focus::Card, Focus::Pane, Focus::Transcript];
+    let there = |focus: Focus| match focus {
+        Focus::Composer => true,
+        Focus::Card => !ui.inbox.is_empty(),
+        Focus::Pane => ui.pane_visible(),
+        Focus::Transcript => !ui.main_covered(),
+    };
+    let from = order.iter().position(|focus| *focus == ui.focus).unwrap_or(0);
+    let step = |steps: usize| order[(from + order.len()).saturating_add_signed(by * steps.cast_signed()) % order.len()];
+    let next = (1..=order.len()).map(step).find(|focus| there(*focus)).unwrap_or(Focus::Composer);
+    ui.overlay = None;
+    if next == Focus::Card {
+        focus_card(ui);
+    } else {
+        ui.focus = next;
+    }
+}
+
+/// Esc: one level at a time, and while a turn runs, twice stops it.
+fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
+    if close_one(ui, now) {
+        return Vec::new();
+    }
+    let Some(turn) = &ui.turn else {
+        ui.disarm();
+        return Vec::new();
+    };
+    let waits = turn.retry.as_ref().is_some_and(|retry| retry.until > now);
+    if waits || ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
+        return stop(ui);
+    }
+    Vec::new()
+}
+
+/// Closes the innermost thing that is open. Whether there was one.
+fn close_one(ui: &mut Ui, now: i64) -> bool {
+    if ui.overlay.take().is_some() {
+        if ui.focus == Focus::Card && ui.height < super::layout::FOLD_CARD_BELOW {
+            ui.focus = Focus::Composer;
+        }
+        return true;
+    }
+    if ui.composer.dismiss() {
+        return true;
+    }
+    if ui.focus == Focus::Pane || (ui.pane_visible() && ui.main_covered()) {
+        ui.panes.opened = Opened::ByWidth;
+        ui.focus = Focus::Composer;
+        return true;
+    }
+    if ui.searching.is_some() {
+        super::update::end_search(ui);
+        return true;
+    }
+    if ui.focus != Focus::Composer {
+        ui.focus = Focus::Composer;
+        ui.transcript.select(None);
+        return true;
+    }
+    if ui.shown_alerts(now).next().is_some() {
+        ui.alerts.clear();
+        return true;
+    }
+    false
+}
+
+fn stop(ui: &mut Ui) -> Vec<Cmd> {
+    if let Some(turn) = &mut ui.turn {
+        turn.stopping = true;
+        turn.retry = None;
+    }
+    vec![Cmd::Submit(Command::Stop)]
+}
+
+/// Ctrl+C: stops the turn; clears the draft into history; quits, twice, from an empty and idle composer.
+fn interrupt(ui: &mut Ui, now: i64) -> Vec<Cmd> {
+    if ui.turn.as_ref().is_some_and(|turn| !turn.stopping) {
+        return stop(ui);
+    }
+    if ui.overlay.take().is_some() {
+        return Vec::new();
+    }
+    if !ui.composer.is_empty() {
+        ui.composer.clear();
+        ui.disarm();
+        ui.flash("cleared; Up brings it back", now);
+        return Vec::new();
+    }
+    if ui.second_press(Armed::Quit, "Ctrl+C again quits", now) { quit() } else { Vec::new() }
+}
+
+fn quit_if_empty(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
+    if !ui.composer.is_empty() {
+        if ui.focus == Focus::Composer {
+            ui.composer.key(Key { code: super::message::KeyCode::Delete, ..key });
+        }
+        return Vec::new();
+    }
+    if ui.turn.is_none() || ui.second_press(Armed::Quit, "Ctrl+D again stops the turn and quits", now) {
+        return quit();
+    }
+    Vec::new()
+}
+
+fn quit() -> Vec<Cmd> {
+    vec![Cmd::Submit(Command::Quit), Cmd::Quit]
+}
+
+fn start_search(ui: &mut Ui) {
+    ui.overlay = None;
+    if ui.main_covered() {
+        ui.panes.opened = Opened::ByWidth;
+        ui.focus = Focus::Composer;
+    }
+    ui.prompt = Some(Prompt::Search(LineInput::of(ui.searching.as_deref().unwrap_or(""))));
+}
+
+fn page(ui: &mut Ui, by: isize, now: i64) {
+    let layout = ui.layout(now);
+    let lines = by * isize::try_from(layout.main.height.saturating_sub(2).max(1)).unwrap_or(1);
+    if ui.overlay == Some(Overlay::Card) || (ui.overlay.is_none() && ui.focus == Focus::Card) {
+        scroll_card(ui, lines);
+    } else if ui.overlay.is_some() || ui.focus == Focus::Pane {
+        move_or_scroll(ui, lines, now);
+    } else if by < 0 {
+        ui.transcript.page_up();
+    } else {
+        ui.transcript.page_down();
+    }
+}
+
+fn select_block(ui: &mut Ui, by: isize) {
+    if !ui.main_covered() {
+        ui.focus = Focus::Transcript;
+        if by < 0 {
+            ui.transcript.select_previous();
+        } else {
+            ui.transcript.select_next();
+        }
+    }
+}
+
+fn fold_block(ui: &mut Ui) {
+    if let Some(block) = ui.transcript.selected() {
+        ui.transcript.toggle_fold(block);
+    }
+}
+
+fn open_block(ui: &mut Ui, now: i64) {
+    match ui.transcript.selected().and_then(|block| ui.story.place_of_rule(block)) {
+        Some(call) if ui.model_call(call).is_some_and(|call| call.ledger.is_some()) => {
+            ui.overlay = Some(Overlay::Ledger { call, scroll: 0 });
+        }
+        Some(_) => ui.flash("the ledger of that call is not kept; later calls have theirs", now),
+        None => fold_block(ui),
+    }
+}
+
+fn with_block(ui: &mut Ui, now: i64, wish: impl FnOnce(String) -> Cmd) -> Vec<Cmd> {
+    match ui.transcript.selected_text() {
+        Some(text) => {
+            let cmd = wish(text);
+            if matches!(cmd, Cmd::Copy(_)) {
+                ui.flash("copied", now);
+            }
+            vec![cmd]
+        }
+        None => {
+            ui.flash("choose a block first: j and k", now);
+            Vec::new()
+        }
+    }
+}
+
+/// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
+pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
+    let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) else { return Vec::new() };
+    let call = card.ask.call;
+    let allows = !matches!(answer, Answer::Denied | Answer::DeniedWithReason { .. });
+    if allows && card.inert_for(now) > 0 {
+        ui.flash("this card has just come up: read it, then press again", now);
+        return Vec::new();
+    }
+    if answer == Answer::AllowedForConversation && !card.ask.grantable {
+        ui.flash("this call can only be allowed once", now);
+        return Vec::new();
+    }
+    ui.inbox.mark_answered();
+    vec![Cmd::Submit(Command::Answer { call, answer })]
+}
+
+pub(super) fn scroll_card(ui: &mut Ui, lines: isize) {
+    let width = ui.card_width();
+    if let Some(card) = ui.inbox.shown_mut() {
+        let last = card.body(width, &ui.theme).len().saturating_sub(1);
+        card.scroll = card.scroll.saturating_add_signed(lines).min(last);
+    }
+}
+
+pub(super) fn scroll_overlay(ui: &mut Ui, lines: isize, now: i64) {
+    let last = super::view::overlay_rows(ui, now).saturating_sub(1);
+    match &mut ui.overlay {
+        Some(Overlay::Help { scroll } | Overlay::Ledger { scroll, .. } | Overlay::Text { scroll, .. }) => {
+            *scroll = scroll.saturating_add_signed(lines).min(last);
+        }
+        Some(Overlay::Palette { selected, .. }) => *selected = selected.saturating_add_signed(lines).min(last),
+        Some(Overlay::Card) => scroll_card(ui, lines),
+        None => {}
+    }
+}
+
+pub(super) fn move_row(ui: &mut Ui, by: isize) {
+    let kind = ui.pane();
+    let last = rows::count(ui, kind).saturating_sub(1);
+    let row = ui.panes.row(kind).min(last).saturating_add_signed(by).min(last);
+    ui.panes.select(kind, row);
+}
+
+fn move_or_scroll(ui: &mut Ui, by: isize, now: i64) {
+    if ui.overlay.is_some() {
+        scroll_overlay(ui, by, now);
+    } else {
+        move_row(ui, by);
+    }
+}
+
+fn open_row(ui: &mut Ui, now: i64) -> Vec<Cmd> {
+    match &ui.overlay {
+        Some(Overlay::Palette { .. }) => {
+            let chosen = super::view::palette::chosen(ui);
+            ui.overlay = None;
+            return match chosen {
+                Some(super::view::palette::Entry::Action(action)) => {
+                    act(ui, action, Key::plain(super::message::KeyCode::Enter), now)
+                }
+                Some(super::view::palette::Entry::Command(row)) => choose_command(ui, row, now),
+                None => Vec::new(),
+            };
+        }
+        Some(_) => {
+            ui.overlay = None;
+            return Vec::new();
+        }
+        None => {}
+    }
+    match ui.pane() {
+        PaneKind::Tools => {
+            if let Some(name) = rows::selected_toolset(ui).map(|row| row.name.to_string())
+                && !ui.panes.expanded.remove(&name)
+            {
+                ui.panes.expanded.insert(name);
+            }
+        }
+        PaneKind::Conversations => {
+            if let Some(row) = rows::selected_conversation(ui).filter(|row| !row.current) {
+                return vec![Cmd::Submit(Command::Open { id: row.id.clone() })];
+            }
+        }
+        PaneKind::Agents | PaneKind::Policy => {}
+    }
+    Vec::new()
+}
+
+fn request_load(ui: &mut Ui, now: i64) {
+    let Some(row) = rows::selected_toolset(ui) else { return };
+    match row.state {
+        ToolsetState::Loadable | ToolsetState::Failed { .. } => {
+            let words = format!("Please load the toolset {}.", clean_line(row.name.as_str()));
+            ui.composer.suggest(&words);
+            ui.panes.opened = Opened::ByWidth;
+            ui.focus = Focus::Composer;
+        }
+        ToolsetState::Resident | ToolsetState::Preloaded | ToolsetState::Loaded => ui.flash("it is held already", now),
+        ToolsetState::Refused { .. } | ToolsetState::Off { .. } | ToolsetState::NotAvailable => {
+            ui.flash("it cannot be loaded: see its state", now);
+        }
+    }
+}
+
+fn switch(ui: &Ui) -> Vec<Cmd> {
+    let Some(row) = rows::selected_toolset(ui) else { return Vec::new() };
+    let off = !matches!(row.state, ToolsetState::Off { .. });
+    vec![Cmd::Submit(Command::Switch { toolset: row.name.clone(), off }), Cmd::Submit(Command::Report)]
+}
+
+fn revoke(ui: &mut Ui, now: i64) -> Vec<Cmd> {
+    match rows::selected_grant(ui) {
+        Some(grant) => vec![Cmd::Submit(Command::Revoke { grant }), Cmd::Submit(Command::Report)],
+        None => {
+            ui.flash("choose a grant first", now);
+            Vec::new()
+        }
+    }
+}
+
+/// Enter in the composer: runs a command, or says what is written.
+pub(super) fn submit_draft(ui: &mut Ui, now: i64) -> Vec<Cmd> {
+    let (rows, selected) = ui.composer.completions();
+    if let Some(row) = rows.get(selected).copied() {
+        return choose_command(ui, row, now);
+    }
+    let text = ui.composer.text();
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    if let Some((command, argument)) = slash::parse(&text) {
+        let argument = argument.to_owned();
+        ui.composer.take();
+        return run_command(ui, command, &argument, now);
+    }
+    ui.transcript.follow();
+    vec![Cmd::Submit(Command::Say { text: ui.composer.take() })]
+}
+
+/// A command chosen from a list: runs it, or writes it out where words must follow.
+fn choose_command(ui: &mut Ui, row: &slash::Row, now: i64) -> Vec<Cmd> {
+    if matches!(row.argument, Argument::Required(_)) {
+        ui.focus = Focus::Composer;
+        if ui.composer.complete().is_none() {
+            ui.composer.suggest(&format!("/{} ", row.word));
+        }
+        return Vec::new();
+    }
+    if !ui.composer.completions().0.is_empty() {
+        ui.composer.take();
+    }
+    run_command(ui, row.slash, "", now)
+}
+
+fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd> {
+    match command {
+        Slash::Stop if ui.turn.is_some() => return stop(ui),
+        Slash::Stop => ui.flash("nothing runs", now),
+        Slash::New => return vec![Cmd::Submit(Command::New)],
+        Slash::Conversations => return open_pane(ui, PaneKind::Conversations),
+        Slash::Switch => return switch_conversation(ui, argument),
+        Slash::Rename if argument.is_empty() => ui.flash("/rename takes the new title", now),
+        Slash::Rename => return vec![Cmd::Submit(Command::Rename { title: argument.to_owned() })],
+        Slash::Tools => return open_pane(ui, PaneKind::Tools),
+        Slash::Policy => return open_pane(ui, PaneKind::Policy),
+        Slash::Diag => return vec![Cmd::Submit(Command::Diagnostics)],
+        Slash::Find => {
+            start_search(ui);
+            if !argument.is_empty() {
+                let found = ui.transcript.search(argument);
+                ui.searching = Some(argument.to_owned());
+                ui.prompt = None;
+                ui.focus = Focus::Transcript;
+                if found.total == 0 {
+                    ui.flash("not found", now);
+                }
+            }
+        }
+        Slash::Copy => match last_answer(ui) {
+            Some(text) => {
+                ui.flash("copied the last answer", now);
+                return vec![Cmd::Copy(text)];
+            }
+            None => ui.flash("there is no answer yet", now),
+        },
+        Slash::Theme => theme(ui, argument, now),
+        Slash::Mouse => return toggle_mouse(ui, now),
+        Slash::Keys | Slash::Help => ui.overlay = Some(Overlay::Help { scroll: 0 }),
+        Slash::Quit => return quit(),
+    }
+    Vec::new()
+}
+
+/// By id, its beginning, or words of exactly one title; else the list shows what there is.
+fn switch_conversation(ui: &mut Ui, wanted: &str) -> Vec<Cmd> {
+    let lower = wanted.to_lowercase();
+    let by_id: Vec<_> = ui.conversations.iter().filter(|row| row.id.starts_with(wanted)).collect();
+    let by_title: Vec<_> = ui.conversations.iter().filter(|row| row.title.to_lowercase().contains(&lower)).collect();
+    let open = |id: &str| vec![Cmd::Submit(Command::Open { id: id.to_owned() })];
+    match (by_id.as_slice(), by_title.as_slice()) {
+        _ if wanted.is_empty() => {}
+        ([one], _) => return open(&one.id),
+        (_, [one]) => return open(&one.id),
+        _ if ui.conversations.is_empty() => return open(wanted),
+        _ => ui.panes.conversation_filter = wanted.to_owned(),
+    }
+    open_pane(ui, PaneKind::Conversations)
+}
+
+fn last_answer(ui: &Ui) -> Option<String> {
+    ui.transcript.blocks().rev().find_map(|(_, block)| match block {
+        Block::Assistant { text, .. } => Some(text.clone()),
+        _ => None,
+    })
+}
+
+fn theme(ui: &mut Ui, name: &str, now: i64) {
+    if name.is_empty() {
+        let names = super::theme::SHIPPED.map(|(name, _)| name).join(", ");
+        ui.notice(format!("theme {} is shown; there is {names}", ui.theme.name()), now);
+        return;
+    }
+    match Theme::shipped(name, ui.colours) {
+        Ok(theme) => ui.theme = theme,
+        Err(error) => ui.notice(error.to_string(), now),
+    }
+}

@@ -1,0 +1,198 @@
+//! What the assistant tells, folded into the screen's state. Every front end is told the same; this one draws it.
+
+use super::command::Cmd;
+use super::pane::{Overlay, PaneKind, Prompt};
+use super::state::{Focus, Retry, Session, Turn, Ui};
+use super::text::clean_line;
+use crate::agent::call::CallId;
+use crate::agent::update::{Alert, Severity};
+use crate::agent::{Command, Event, Update, UserOrigin};
+
+/// Takes one update in, and answers with what has to be done outside.
+pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
+    let Update { conversation, event } = update;
+    let begins = matches!(event, Event::Session { .. });
+    let elsewhere = |session: &Session| session.conversation != conversation;
+    if !conversation.is_empty() && !begins && ui.session.as_ref().is_some_and(elsewhere) {
+        return fold_elsewhere(ui, &event, now);
+    }
+    let mut cmds = Vec::new();
+    if begins {
+        begin(ui);
+    }
+    ui.story.tell(&mut ui.transcript, &event, now);
+    match event {
+        Event::Session { title, agent, model, rehearsal, window, .. } => {
+            ui.session = Some(Session { conversation, title, agent, model, rehearsal, window });
+            cmds.push(window_title(ui));
+        }
+        Event::Replayed => {
+            ui.replaying = false;
+            cmds.push(Cmd::Submit(Command::Report));
+            cmds.push(Cmd::Submit(Command::List));
+        }
+        Event::Titled { title } => {
+            if let Some(session) = &mut ui.session {
+                session.title = Some(title);
+            }
+            cmds.push(window_title(ui));
+        }
+        Event::TurnStarted { at, .. } => {
+            let since = if ui.replaying { at } else { now };
+            ui.turn = Some(Turn { since, call: 0, retry: None, stopping: false });
+        }
+        Event::Said { text, origin } => {
+            if ui.replaying && origin == UserOrigin::Person {
+                ui.composer.remember(&text);
+            }
+        }
+        Event::Call(line) => {
+            if let Some(turn) = &mut ui.turn {
+                turn.call = line.number;
+                turn.retry = None;
+            }
+            let grown = !line.grown.is_empty() && !ui.replaying;
+            ui.keep_call(line);
+            if grown {
+                cmds.push(Cmd::Submit(Command::Report));
+            }
+        }
+        Event::Delta { .. } | Event::Reasoning { .. } => {
+            if let Some(turn) = &mut ui.turn {
+                turn.retry = None;
+            }
+        }
+        Event::Usage { number, usage, took_ms } => {
+            if let Some(call) = ui.calls.back_mut().filter(|call| call.line.number == number) {
+                call.usage = Some(usage);
+                call.took_ms = Some(took_ms);
+            }
+        }
+        Event::Retrying { message, ms, attempt } => {
+            if let Some(turn) = &mut ui.turn {
+                let until = now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX));
+                turn.retry = Some(Retry { message: clean_line(&message), until, attempt });
+            }
+        }
+        Event::Ask { ask, preview, changed } => {
+            let sentence = format!("{} asks: {}", asker(&ask.chain), clean_line(&ask.tool.to_string()));
+            ui.inbox.arrive(ask, preview, changed, now);
+            mark_waiting(ui);
+            if ui.bell && !ui.window_focused && !ui.replaying {
+                cmds.push(Cmd::Notify(sentence));
+            }
+        }
+        Event::Answer { call, answer } => {
+            let granted = matches!(answer, crate::access::Answer::AllowedForConversation);
+            close_card(ui, call, now);
+            if granted && !ui.replaying {
+                cmds.push(Cmd::Submit(Command::Report));
+            }
+        }
+        Event::ToolResult { call, .. } => close_card(ui, call, now),
+        Event::Alert(alert) => {
+            if !ui.replaying {
+                ui.alert(alert, now);
+            }
+        }
+        Event::End { .. } => {
+            ui.turn = None;
+            let open: Vec<_> = ui.inbox.calls().collect();
+            for call in open {
+                close_card(ui, call, now);
+            }
+        }
+        Event::Report(report) => _ = ui.reports.insert(report.agent.clone(), *report),
+        Event::Conversations { list } => {
+            ui.conversations = list;
+            let last = ui.conversations.len().saturating_sub(1);
+            let row = ui.panes.row(PaneKind::Conversations).min(last);
+            ui.panes.select(PaneKind::Conversations, row);
+        }
+        Event::Diagnostics { lines } => {
+            ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
+        }
+        Event::Queued { .. } | Event::ToolCall { .. } | Event::Running { .. } | Event::Error { .. } => {}
+    }
+    cmds
+}
+
+/// What happens in a conversation that is not in view reaches the person only where it needs them.
+fn fold_elsewhere(ui: &mut Ui, event: &Event, now: i64) -> Vec<Cmd> {
+    match event {
+        Event::Alert(alert) => ui.alert(alert.clone(), now),
+        Event::Ask { ask, .. } => {
+            let message = format!("{} asks in another conversation: {}", asker(&ask.chain), ask.tool);
+            let hint = Some("F6 lists the conversations".to_owned());
+            ui.alert(Alert { severity: Severity::Warning, message, hint }, now);
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn begin(ui: &mut Ui) {
+    ui.transcript.clear();
+    ui.story.clear();
+    ui.inbox.clear();
+    ui.calls.clear();
+    ui.calls_dropped = 0;
+    ui.turn = None;
+    ui.searching = None;
+    ui.replaying = true;
+    salvage_reason(ui, |_| true);
+    if matches!(ui.overlay, Some(Overlay::Card | Overlay::Ledger { .. })) {
+        ui.overlay = None;
+    }
+    if matches!(ui.focus, Focus::Card | Focus::Transcript) {
+        ui.focus = Focus::Composer;
+    }
+}
+
+fn close_card(ui: &mut Ui, call: CallId, now: i64) {
+    if ui.inbox.remove(call, now).is_none() {
+        return;
+    }
+    mark_waiting(ui);
+    if salvage_reason(ui, |of| of == call) {
+        ui.flash("that ask is over; your sentence is in the composer's history", now);
+    }
+    if ui.inbox.is_empty() {
+        if ui.overlay == Some(Overlay::Card) {
+            ui.overlay = None;
+        }
+        if ui.focus == Focus::Card {
+            ui.focus = Focus::Composer;
+        }
+    }
+}
+
+fn mark_waiting(ui: &mut Ui) {
+    let waiting: Vec<_> = ui.inbox.calls().collect();
+    ui.story.mark_waiting(&mut ui.transcript, &waiting);
+}
+
+/// A reason that was being typed for a card that is gone goes to history: nothing a person typed is lost.
+fn salvage_reason(ui: &mut Ui, gone: impl Fn(CallId) -> bool) -> bool {
+    match ui.prompt.take() {
+        Some(Prompt::Reason { call, line }) if gone(call) => {
+            ui.composer.remember(&line.text());
+            !line.is_empty()
+        }
+        other => {
+            ui.prompt = other;
+            false
+        }
+    }
+}
+
+fn window_title(ui: &Ui) -> Cmd {
+    let title = ui.session.as_ref().and_then(|session| session.title.as_deref()).map(clean_line);
+    Cmd::SetTitle(
+        title.filter(|title| !title.is_empty()).map_or_else(|| "kokua".to_owned(), |title| format!("kokua: {title}")),
+    )
+}
+
+fn asker(chain: &[crate::access::AgentName]) -> String {
+    clean_line(&chain.iter().map(crate::access::AgentName::as_str).collect::<Vec<_>>().join(" < "))
+}

@@ -1,0 +1,190 @@
+//! The asks that wait for a person: their order, which one is shown, and when it may be allowed. A card that has just
+//! come up is inert to *allow* until the keyboard was quiet, so that no key meant for the composer answers it.
+
+use ratatui::text::Line;
+
+use super::theme::Theme;
+use crate::agent::update::Preview;
+use crate::agent::{Ask, CallId};
+
+/// Quiet after which a card may be allowed, milliseconds.
+pub const QUIET_MS: i64 = 400;
+/// After this a card may be allowed whatever the keyboard does, milliseconds.
+pub const QUIET_AT_MOST_MS: i64 = 1_500;
+
+/// One ask.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    /// What is asked.
+    pub ask: Ask,
+    /// Its extra lines.
+    pub preview: Preview,
+    /// It was shown before, and what it depends on changed since.
+    pub changed: bool,
+    /// First line of its body that is drawn.
+    pub scroll: usize,
+    came_up: i64,
+    quiet_since: i64,
+    armed: bool,
+    answered: bool,
+    laid_out: Option<LaidOut>,
+}
+
+/// A card's body at one width and theme.
+#[derive(Debug, Clone, PartialEq)]
+struct LaidOut {
+    width: u16,
+    theme: u64,
+    lines: Vec<Line<'static>>,
+}
+
+impl Card {
+    /// Milliseconds until it may be allowed; 0: now.
+    pub fn inert_for(&self, now: i64) -> i64 {
+        if self.armed {
+            return 0;
+        }
+        let ready = (self.quiet_since + QUIET_MS).min(self.came_up + QUIET_AT_MOST_MS);
+        // A clock that was set back must not lock a card.
+        (ready - now).clamp(0, QUIET_AT_MOST_MS)
+    }
+
+    /// It was answered here and waits for the assistant to say so.
+    pub fn answered(&self) -> bool {
+        self.answered
+    }
+
+    /// Its body, laid out once for a width and theme: every argument, nothing left out.
+    pub fn body(&mut self, width: u16, theme: &Theme) -> &[Line<'static>] {
+        let fresh = self.laid_out.as_ref().is_some_and(|made| made.width == width && made.theme == theme.id());
+        if !fresh {
+            let lines = super::view::card::body(&self.ask, &self.preview, self.changed, usize::from(width), theme);
+            self.scroll = self.scroll.min(lines.len().saturating_sub(1));
+            self.laid_out = Some(LaidOut { width, theme: theme.id(), lines });
+        }
+        self.laid_out.as_ref().map_or(&[], |made| made.lines.as_slice())
+    }
+
+    fn come_up(&mut self, now: i64) {
+        self.came_up = now;
+        self.quiet_since = now;
+        self.armed = false;
+    }
+}
+
+/// All of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Inbox {
+    cards: Vec<Card>,
+    shown: usize,
+}
+
+impl Inbox {
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.cards.len()
+    }
+
+    /// None waits.
+    pub fn is_empty(&self) -> bool {
+        self.cards.is_empty()
+    }
+
+    /// The one in the strip.
+    pub fn shown(&self) -> Option<&Card> {
+        self.cards.get(self.shown)
+    }
+
+    /// The one in the strip, to scroll it.
+    pub fn shown_mut(&mut self) -> Option<&mut Card> {
+        self.cards.get_mut(self.shown)
+    }
+
+    /// Its place, from 1.
+    pub fn place(&self) -> usize {
+        self.shown + 1
+    }
+
+    /// A call's place, from 1, if it asks.
+    pub fn place_of(&self, call: CallId) -> Option<usize> {
+        self.cards.iter().position(|card| card.ask.call == call).map(|at| at + 1)
+    }
+
+    /// An ask arrives, or a changed one comes again. The card in the strip stays the same one.
+    pub fn arrive(&mut self, ask: Ask, preview: Preview, changed: bool, now: i64) {
+        let call = ask.call;
+        let showing = self.shown().map(|card| card.ask.call);
+        self.cards.retain(|card| card.ask.call != call);
+        // Calls are numbered in the order of turn, spawn and call, so their numbers are the order of the inbox.
+        let at = self.cards.partition_point(|card| card.ask.call < call);
+        let card = Card {
+            ask,
+            preview,
+            changed,
+            scroll: 0,
+            came_up: now,
+            quiet_since: now,
+            armed: false,
+            answered: false,
+            laid_out: None,
+        };
+        self.cards.insert(at, card);
+        self.shown = showing.and_then(|call| self.place_of(call)).map_or(at, |place| place - 1);
+    }
+
+    /// A call's ask is over. If it was the one in the strip, the next comes up and is inert again.
+    pub fn remove(&mut self, call: CallId, now: i64) -> Option<Card> {
+        let at = self.cards.iter().position(|card| card.ask.call == call)?;
+        let card = self.cards.remove(at);
+        if at < self.shown {
+            self.shown -= 1;
+        } else if at == self.shown {
+            self.shown = self.shown.min(self.cards.len().saturating_sub(1));
+            if let Some(next) = self.shown_mut() {
+                next.come_up(now);
+            }
+        }
+        Some(card)
+    }
+
+    /// The calls that ask, in order.
+    pub fn calls(&self) -> impl Iterator<Item = CallId> {
+        self.cards.iter().map(|card| card.ask.call)
+    }
+
+    /// Every ask is over.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The person moves on to the next (1) or previous (-1), around the end.
+    pub fn turn(&mut self, by: isize) {
+        let count = self.cards.len();
+        if count > 0 {
+            self.shown = (self.shown + count).saturating_add_signed(by) % count;
+        }
+    }
+
+    /// The person goes to the one at this place, counted from 1.
+    pub fn go_to(&mut self, place: usize) {
+        self.shown = place.saturating_sub(1).min(self.cards.len().saturating_sub(1));
+    }
+
+    /// Marks the one in the strip as answered here, so that a second key does not answer it twice.
+    pub fn mark_answered(&mut self) {
+        if let Some(card) = self.shown_mut() {
+            card.answered = true;
+        }
+    }
+
+    /// A key was pressed: every card that is not armed by now waits for quiet again.
+    pub fn key_pressed(&mut self, now: i64) {
+        for card in &mut self.cards {
+            if card.inert_for(now) == 0 {
+                card.armed = true;
+            } else {
+                card.quiet_since = now;
+            }
+        }
+    }
+}

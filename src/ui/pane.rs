@@ -1,0 +1,157 @@
+//! State of the side panes and of the views that cover the transcript: which is open, its row and its filter.
+
+use super::line::LineInput;
+use crate::agent::CallId;
+
+/// A side pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PaneKind {
+    /// F2.
+    Agents,
+    /// F3.
+    Tools,
+    /// F4.
+    Policy,
+    /// F6.
+    Conversations,
+}
+
+impl PaneKind {
+    /// Every pane, in the order of their keys.
+    pub const ALL: [Self; 4] = [Self::Agents, Self::Tools, Self::Policy, Self::Conversations];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Agents => "agents",
+            Self::Tools => "tools",
+            Self::Policy => "policy",
+            Self::Conversations => "conversations",
+        }
+    }
+}
+
+/// Whether the narrow layout shows a pane over the transcript; wider ones always show it beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Opened {
+    /// A person asked for it.
+    ByPerson,
+    /// It is what a wide screen shows by itself.
+    ByWidth,
+}
+
+/// How the tools pane sorts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolSort {
+    /// As the model sees them.
+    Model,
+    /// The largest first.
+    Bytes,
+}
+
+/// The panes' own state; each keeps its row while another is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panes {
+    /// Which is shown.
+    pub kind: PaneKind,
+    /// Why.
+    pub opened: Opened,
+    /// Selected row of each, in the order of [`PaneKind::ALL`].
+    rows: [usize; 4],
+    /// The tools pane's filter.
+    pub tool_filter: String,
+    /// The tools pane's order.
+    pub tool_sort: ToolSort,
+    /// Toolsets whose tools are listed under them.
+    pub expanded: std::collections::BTreeSet<String>,
+    /// The conversations pane's filter.
+    pub conversation_filter: String,
+}
+
+impl Default for Panes {
+    fn default() -> Self {
+        Self {
+            kind: PaneKind::Tools,
+            opened: Opened::ByWidth,
+            rows: [0; 4],
+            tool_filter: String::new(),
+            tool_sort: ToolSort::Model,
+            expanded: std::collections::BTreeSet::new(),
+            conversation_filter: String::new(),
+        }
+    }
+}
+
+impl Panes {
+    /// A pane's selected row.
+    pub fn row(&self, kind: PaneKind) -> usize {
+        self.rows.get(kind as usize).copied().unwrap_or(0)
+    }
+
+    /// Selects a row of a pane.
+    pub fn select(&mut self, kind: PaneKind, row: usize) {
+        if let Some(place) = self.rows.get_mut(kind as usize) {
+            *place = row;
+        }
+    }
+}
+
+/// A view over the transcript. At most one is open.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Overlay {
+    /// The keys in force.
+    Help {
+        /// First line drawn.
+        scroll: usize,
+    },
+    /// Actions and commands by name.
+    Palette {
+        /// What is typed.
+        query: LineInput,
+        /// The selected row.
+        selected: usize,
+    },
+    /// Who was in one model call and why.
+    Ledger {
+        /// The call, as its place among the conversation's model calls.
+        call: usize,
+        /// First line drawn.
+        scroll: usize,
+    },
+    /// The shown card, whole.
+    Card,
+    /// Lines of text under a heading: diagnostics.
+    Text {
+        /// The heading.
+        title: String,
+        /// The lines, as received.
+        lines: Vec<String>,
+        /// First line drawn.
+        scroll: usize,
+    },
+}
+
+/// A line that is being typed, or a question, outside the composer. It takes every key until it closes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Prompt {
+    /// Words to search the transcript for.
+    Search(LineInput),
+    /// Why a call is denied.
+    Reason {
+        /// The call.
+        call: CallId,
+        /// The sentence.
+        line: LineInput,
+    },
+    /// The tools pane's filter.
+    FilterTools(LineInput),
+    /// The conversations pane's filter.
+    FilterConversations(LineInput),
+    /// Whether a conversation should be deleted: `y` does it.
+    Delete {
+        /// Its id.
+        id: String,
+        /// Its title.
+        title: String,
+    },
+}

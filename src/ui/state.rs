@@ -1,0 +1,384 @@
+//! The screen's whole state as one value. It is changed by [`super::update`] and drawn by [`super::view`]; it knows no
+//! clock and no terminal.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::action::KeyMap;
+use super::composer::Composer;
+use super::inbox::Inbox;
+use super::layout::{self, Columns, Layout, Wants};
+use super::pane::{Opened, Overlay, PaneKind, Panes, Prompt};
+use super::story::Story;
+use super::theme::{Colours, Theme};
+use super::transcript::Transcript;
+use crate::access::{AgentName, AgentReport, Ledger};
+use crate::agent::Usage;
+use crate::agent::update::{Alert, CallLine, ConversationSummary, Severity};
+
+/// How long a passing hint stays, milliseconds.
+pub(super) const FLASH_MS: i64 = 2_000;
+/// How long a notice stays in the alert strip; a warning stays until Esc.
+const NOTICE_MS: i64 = 8_000;
+/// Alerts kept.
+const ALERTS: usize = 50;
+/// Model calls whose ledger and bytes are kept.
+const MODEL_CALLS: usize = 2_000;
+/// Rows of a card beside its arguments: heading, keys and rule.
+pub(super) const CARD_FRAME_ROWS: u16 = 3;
+
+/// What a session of the screen is started with.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How it looks.
+    pub theme: Theme,
+    /// Whether the terminal shows colours, for a theme chosen later.
+    pub colours: Colours,
+    /// Which key does what.
+    pub keys: KeyMap,
+    /// Mouse reports at start.
+    pub mouse: bool,
+    /// Ring and notify when an ask waits and the terminal is unfocused.
+    pub bell: bool,
+    /// Show reasoning unfolded.
+    pub reasoning: bool,
+}
+
+/// The conversation in view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub conversation: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// The entry agent.
+    pub agent: AgentName,
+    /// The model.
+    pub model: String,
+    /// It is the rehearsal model.
+    pub rehearsal: bool,
+    /// The model's window, tokens.
+    pub window: Option<u64>,
+}
+
+/// A failed model call that will be tried again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retry {
+    /// What went wrong.
+    pub message: String,
+    /// When it is tried again, milliseconds.
+    pub until: i64,
+    /// Which try that is.
+    pub attempt: u32,
+}
+
+/// The running turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// When it began, as this screen saw it.
+    pub since: i64,
+    /// The model call it is in; 0 before the first.
+    pub call: u32,
+    /// A failure that waits for its next try.
+    pub retry: Option<Retry>,
+    /// A stop was asked for.
+    pub stopping: bool,
+}
+
+/// One model call of the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCall {
+    /// Its rule, without the ledger.
+    pub line: CallLine,
+    /// Who was in it, where that is known.
+    pub ledger: Option<Arc<Ledger>>,
+    /// Its tokens, once it ended.
+    pub usage: Option<Usage>,
+    /// How long it took, milliseconds.
+    pub took_ms: Option<u64>,
+}
+
+/// An alert in the strip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownAlert {
+    /// What.
+    pub alert: Alert,
+    /// When it goes by itself; `None`: when it is put away.
+    pub until: Option<i64>,
+}
+
+/// What takes keys first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Focus {
+    /// The composer.
+    Composer,
+    /// The card in the strip.
+    Card,
+    /// The side pane.
+    Pane,
+    /// The transcript.
+    Transcript,
+}
+
+/// What a second press within [`FLASH_MS`] would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Armed {
+    Stop,
+    Quit,
+}
+
+/// The screen.
+#[derive(Debug)]
+pub struct Ui {
+    pub(super) theme: Theme,
+    pub(super) colours: Colours,
+    pub(super) keys: KeyMap,
+    pub(super) mouse: bool,
+    pub(super) bell: bool,
+    pub(super) width: u16,
+    pub(super) height: u16,
+    pub(super) window_focused: bool,
+    pub(super) replaying: bool,
+    pub(super) session: Option<Session>,
+    pub(super) turn: Option<Turn>,
+    pub(super) calls: VecDeque<ModelCall>,
+    pub(super) calls_dropped: usize,
+    pub(super) transcript: Transcript,
+    pub(super) story: Story,
+    pub(super) composer: Composer,
+    pub(super) inbox: Inbox,
+    pub(super) reports: BTreeMap<AgentName, AgentReport>,
+    pub(super) conversations: Vec<ConversationSummary>,
+    pub(super) alerts: VecDeque<ShownAlert>,
+    pub(super) focus: Focus,
+    pub(super) panes: Panes,
+    pub(super) overlay: Option<Overlay>,
+    pub(super) prompt: Option<Prompt>,
+    pub(super) searching: Option<String>,
+    flash: Option<(String, i64)>,
+    armed: Option<(Armed, i64)>,
+}
+
+impl Ui {
+    /// A screen that was told nothing yet. The first message must be [`super::Msg::Resize`].
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            theme: settings.theme,
+            colours: settings.colours,
+            keys: settings.keys,
+            mouse: settings.mouse,
+            bell: settings.bell,
+            width: 0,
+            height: 0,
+            window_focused: true,
+            replaying: false,
+            session: None,
+            turn: None,
+            calls: VecDeque::new(),
+            calls_dropped: 0,
+            transcript: Transcript::new(),
+            story: Story::new(settings.reasoning),
+            composer: Composer::default(),
+            inbox: Inbox::default(),
+            reports: BTreeMap::new(),
+            conversations: Vec::new(),
+            alerts: VecDeque::new(),
+            focus: Focus::Composer,
+            panes: Panes::default(),
+            overlay: None,
+            prompt: None,
+            searching: None,
+            flash: None,
+            armed: None,
+        }
+    }
+
+    /// Whether a turn runs.
+    pub fn is_running(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Whether mouse reports are wanted.
+    pub fn mouse(&self) -> bool {
+        self.mouse
+    }
+
+    /// The conversation in view.
+    pub fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
+    }
+
+    /// What takes keys first.
+    pub fn focus(&self) -> Focus {
+        self.focus
+    }
+
+    /// The draft as it would be sent.
+    pub fn draft(&self) -> String {
+        self.composer.text()
+    }
+
+    /// The asks that wait.
+    pub fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// In how many milliseconds the screen changes by itself, if it does: a counter of seconds, a card that becomes
+    /// ready, a countdown, a hint that goes. At most once a second but for single steps; `None` when nothing moves.
+    pub fn next_wake(&self, now: i64) -> Option<u64> {
+        if Columns::of(self.width, self.height) == Columns::None {
+            return None;
+        }
+        let mut wake: Option<i64> = None;
+        let mut at = |ms: i64| wake = Some(wake.map_or(ms, |sooner| sooner.min(ms)).max(1));
+        if let Some(turn) = &self.turn {
+            at(1_000 - (now - turn.since).rem_euclid(1_000));
+            if let Some(retry) = turn.retry.as_ref().filter(|retry| retry.until > now) {
+                at((retry.until - now - 1).rem_euclid(1_000) + 1);
+            }
+        }
+        if let Some(card) = self.inbox.shown().filter(|card| card.inert_for(now) > 0) {
+            at(card.inert_for(now));
+        }
+        if let Some((_, until)) = self.flash.as_ref().filter(|(_, until)| *until > now) {
+            at(until - now);
+        }
+        if let Some(until) = self.alerts.iter().filter_map(|shown| shown.until).filter(|until| *until > now).min() {
+            at(until - now);
+        }
+        wake.and_then(|ms| u64::try_from(ms).ok())
+    }
+
+    /// The passing hint, if there is one now.
+    pub(super) fn flashing(&self, now: i64) -> Option<&str> {
+        self.flash.as_ref().filter(|(_, until)| now < *until).map(|(text, _)| text.as_str())
+    }
+
+    pub(super) fn flash(&mut self, text: impl Into<String>, now: i64) {
+        self.flash = Some((text.into(), now + FLASH_MS));
+    }
+
+    /// Whether this press is the second of two; if not, it is the first, and `hint` says what the second would do.
+    pub(super) fn second_press(&mut self, what: Armed, hint: &str, now: i64) -> bool {
+        if self.armed.take().is_some_and(|(armed, until)| armed == what && now < until) {
+            self.flash = None;
+            return true;
+        }
+        self.armed = Some((what, now + FLASH_MS));
+        self.flash(hint, now);
+        false
+    }
+
+    pub(super) fn disarm(&mut self) {
+        if self.armed.take().is_some() {
+            self.flash = None;
+        }
+    }
+
+    /// Alerts to draw now, newest first.
+    pub(super) fn shown_alerts(&self, now: i64) -> impl Iterator<Item = &Alert> {
+        self.alerts
+            .iter()
+            .rev()
+            .filter(move |shown| shown.until.is_none_or(|until| now < until))
+            .map(|shown| &shown.alert)
+    }
+
+    pub(super) fn alert(&mut self, alert: Alert, now: i64) {
+        let until = (alert.severity == Severity::Notice).then_some(now + NOTICE_MS);
+        self.alerts.retain(|shown| shown.alert != alert && shown.until.is_none_or(|until| now < until));
+        if self.alerts.len() >= ALERTS {
+            self.alerts.pop_front();
+        }
+        self.alerts.push_back(ShownAlert { alert, until });
+    }
+
+    pub(super) fn notice(&mut self, message: impl Into<String>, now: i64) {
+        self.alert(Alert { severity: Severity::Notice, message: message.into(), hint: None }, now);
+    }
+
+    /// Keeps a model call; a ledger that did not change is the one of the call before.
+    pub(super) fn keep_call(&mut self, mut line: CallLine) {
+        let ledger = match line.ledger.take() {
+            Some(ledger) => Some(Arc::new(ledger)),
+            None => self.calls.back().and_then(|call| call.ledger.clone()),
+        };
+        if self.calls.len() >= MODEL_CALLS {
+            self.calls.pop_front();
+            self.calls_dropped += 1;
+        }
+        self.calls.push_back(ModelCall { line, ledger, usage: None, took_ms: None });
+    }
+
+    /// The model call at this place among all of the conversation, if it is still kept.
+    pub(super) fn model_call(&self, place: usize) -> Option<&ModelCall> {
+        self.calls.get(place.checked_sub(self.calls_dropped)?)
+    }
+
+    /// The agent that panes show.
+    pub(super) fn report(&self) -> Option<&AgentReport> {
+        let entry = self.session.as_ref().and_then(|session| self.reports.get(&session.agent));
+        entry.or_else(|| self.reports.values().find(|report| report.entry))
+    }
+
+    /// Whether a side pane is drawn, in whatever layout.
+    pub(super) fn pane_visible(&self) -> bool {
+        match Columns::of(self.width, self.height) {
+            Columns::None => false,
+            Columns::One => self.panes.opened == Opened::ByPerson,
+            Columns::Two | Columns::Three => true,
+        }
+    }
+
+    /// The prompt before the draft.
+    pub(super) fn draft_prompt(&self) -> String {
+        if self.composer.history_search().is_some() {
+            return " history › ".to_owned();
+        }
+        let name = self.session.as_ref().map_or("kokua", |session| session.agent.as_str());
+        format!(" to {} › ", super::text::truncate(&super::text::clean_line(name), 20))
+    }
+
+    /// Columns of the shown card's body.
+    pub(super) fn card_width(&self) -> u16 {
+        match (Columns::of(self.width, self.height), &self.overlay) {
+            (Columns::Three, None | Some(Overlay::Palette { .. })) => layout::DETAIL_PANE,
+            (Columns::Three, Some(_)) => self.width - layout::SIDE_PANE - layout::DETAIL_PANE - 2,
+            (Columns::Two, Some(Overlay::Card)) => self.width - layout::SIDE_PANE - 1,
+            _ => self.width,
+        }
+    }
+
+    /// This frame's rectangles.
+    pub(super) fn layout(&mut self, now: i64) -> Layout {
+        let prompt = u16::try_from(super::text::width(&self.draft_prompt())).unwrap_or(0);
+        let draft = layout::draft_width(self.width, prompt);
+        let width = self.card_width();
+        let body = self.inbox.shown_mut().map(|card| card.body(width, &self.theme).len());
+        let card = match (body, &self.overlay) {
+            // In full view the card has the room of the transcript.
+            (None, _) | (_, Some(Overlay::Card)) => 0,
+            // In three columns its body stands in the right pane; the strip keeps heading, keys and rule.
+            _ if Columns::of(self.width, self.height) == Columns::Three => CARD_FRAME_ROWS,
+            (Some(body), _) => u16::try_from(body).unwrap_or(u16::MAX).saturating_add(CARD_FRAME_ROWS),
+        };
+        let wants = Wants {
+            composer: self.composer.rows(draft),
+            card,
+            alerts: u16::try_from(self.shown_alerts(now).count()).unwrap_or(u16::MAX),
+            completions: u16::try_from(self.composer.completions().0.len()).unwrap_or(u16::MAX),
+        };
+        layout::layout(self.width, self.height, wants)
+    }
+
+    /// Whether something stands where the transcript would be.
+    pub(super) fn main_covered(&self) -> bool {
+        let pane = Columns::of(self.width, self.height) == Columns::One && self.panes.opened == Opened::ByPerson;
+        pane || !matches!(self.overlay, None | Some(Overlay::Palette { .. }))
+    }
+
+    /// The pane that has keys when the pane has the focus.
+    pub(super) fn pane(&self) -> PaneKind {
+        self.panes.kind
+    }
+}

@@ -1,0 +1,228 @@
+//! Events told as the blocks of a transcript: which block a delta, a result or an answer belongs to.
+
+use std::collections::HashMap;
+
+use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
+use crate::agent::message::CallKind;
+use crate::agent::{CallId, Event};
+
+/// A tool call whose block may still change.
+#[derive(Debug)]
+struct Open {
+    block: BlockId,
+    chain: Vec<String>,
+    answer: Option<crate::access::Answer>,
+}
+
+/// What the last blocks were, so that the next event finds its own.
+#[derive(Debug, Default)]
+pub struct Story {
+    agent: String,
+    unfold_reasoning: bool,
+    said: Option<BlockId>,
+    reasoned: Option<BlockId>,
+    rules: Vec<BlockId>,
+    last_rule: Option<(BlockId, u32)>,
+    carried: Option<(usize, usize)>,
+    open: HashMap<CallId, Open>,
+    blocks: HashMap<CallId, BlockId>,
+    queued: Vec<(BlockId, String)>,
+}
+
+impl Story {
+    /// A story without a beginning. `unfold_reasoning`: show reasoning whole.
+    pub fn new(unfold_reasoning: bool) -> Self {
+        Self { unfold_reasoning, ..Self::default() }
+    }
+
+    /// Another conversation begins.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.unfold_reasoning);
+    }
+
+    /// The block of a tool call.
+    pub fn block_of(&self, call: CallId) -> Option<BlockId> {
+        self.blocks.get(&call).copied()
+    }
+
+    /// A block's place among the model calls of the conversation, if it is the rule of one.
+    pub fn place_of_rule(&self, block: BlockId) -> Option<usize> {
+        self.rules.iter().rposition(|rule| *rule == block)
+    }
+
+    /// Tells one event.
+    pub fn tell(&mut self, transcript: &mut Transcript, event: &Event, now: i64) {
+        if matches!(
+            event,
+            Event::Reasoning { .. }
+                | Event::ToolCall { .. }
+                | Event::Call(_)
+                | Event::Said { .. }
+                | Event::Error { .. }
+                | Event::End { .. }
+        ) {
+            self.said = None;
+        }
+        if matches!(event, Event::Delta { .. } | Event::ToolCall { .. } | Event::Call(_) | Event::End { .. }) {
+            self.reasoned = None;
+        }
+        match event {
+            Event::Session { agent, .. } => agent.as_str().clone_into(&mut self.agent),
+            Event::Said { text, origin } => {
+                if let Some(at) = self.queued.iter().position(|(_, queued)| queued == text) {
+                    transcript.remove(self.queued.remove(at).0);
+                }
+                let delivery = Delivery::Delivered;
+                transcript.push(Block::User { text: text.clone(), origin: *origin, delivery });
+            }
+            Event::Queued { text } => {
+                let origin = crate::agent::UserOrigin::Person;
+                let block = Block::User { text: text.clone(), origin, delivery: Delivery::Queued };
+                self.queued.push((transcript.push(block), text.clone()));
+            }
+            Event::Call(line) => {
+                // The ledger is kept with the call, not in its block.
+                let line = crate::agent::CallLine { ledger: None, ..line.clone() };
+                let (kind, number) = (line.kind, line.number);
+                let carries = (line.tools, line.tool_bytes);
+                let id = transcript.push(Block::Call(Box::new(CallRule::new(line, self.carried, None))));
+                self.rules.push(id);
+                self.last_rule = Some((id, number));
+                if kind == CallKind::Agent {
+                    self.carried = Some(carries);
+                }
+            }
+            Event::Delta { text } => {
+                self.calm_rule(transcript);
+                match self.said {
+                    Some(id) => transcript.append_text(id, text),
+                    None => {
+                        let block = Block::Assistant { agent: self.agent.clone(), text: text.clone() };
+                        self.said = Some(transcript.push(block));
+                    }
+                }
+            }
+            Event::Reasoning { text } => {
+                self.calm_rule(transcript);
+                match self.reasoned {
+                    Some(id) => transcript.append_text(id, text),
+                    None => {
+                        let id = transcript.push(Block::Reasoning { text: text.clone() });
+                        if self.unfold_reasoning {
+                            transcript.toggle_fold(id);
+                        }
+                        self.reasoned = Some(id);
+                    }
+                }
+            }
+            Event::Usage { number, usage, took_ms } => {
+                if let Some((id, _)) = self.last_rule.filter(|(_, of)| of == number) {
+                    transcript.update(id, |block| {
+                        if let Block::Call(rule) = block {
+                            (rule.usage, rule.took_ms, rule.retry) = (Some(*usage), Some(*took_ms), None);
+                        }
+                    });
+                }
+            }
+            Event::Retrying { message, ms, attempt } => {
+                let at = now.saturating_add(i64::try_from(*ms).unwrap_or(i64::MAX));
+                if let Some((id, _)) = self.last_rule {
+                    let retry = Retry { message: message.clone(), attempt: *attempt, at };
+                    transcript.update(id, |block| {
+                        if let Block::Call(rule) = block {
+                            rule.retry = Some(retry);
+                        }
+                    });
+                }
+            }
+            Event::ToolCall { call, tool, wire, arguments } => {
+                let name = tool.as_ref().map_or_else(|| wire.clone(), ToString::to_string);
+                let id = transcript.push(Block::Tool(Box::new(ToolRow::new(*call, name, arguments.clone()))));
+                self.blocks.insert(*call, id);
+                self.open.insert(*call, Open { block: id, chain: Vec::new(), answer: None });
+            }
+            Event::Ask { ask, preview, .. } => {
+                let chain = ask.chain.iter().map(ToString::to_string).collect();
+                let Some(open) = self.open.get_mut(&ask.call) else { return };
+                open.chain = chain;
+                let diff = preview.diff.clone();
+                edit_row(transcript, open.block, |row| row.diff = diff);
+            }
+            Event::Answer { call, answer } => {
+                let Some(open) = self.open.get_mut(call) else { return };
+                open.answer = Some(answer.clone());
+                let mut tool = String::new();
+                edit_row(transcript, open.block, |row| {
+                    tool.clone_from(&row.name);
+                    row.state = ToolState::Called;
+                });
+                let receipt = Receipt { tool, chain: open.chain.clone(), answer: answer.clone() };
+                transcript.insert_after(open.block, Block::Receipt(receipt));
+            }
+            Event::Running { call } => {
+                if let Some(open) = self.open.get(call) {
+                    edit_row(transcript, open.block, |row| row.state = ToolState::Running { since: now });
+                }
+            }
+            Event::ToolResult { call, ending, text, note, took_ms } => {
+                if let Some(open) = self.open.remove(call) {
+                    edit_row(transcript, open.block, |row| {
+                        row.result = Some(text.clone());
+                        row.state = ToolState::Ended {
+                            ending: ending.clone(),
+                            note: note.clone(),
+                            answer: open.answer,
+                            took_ms: *took_ms,
+                        };
+                    });
+                }
+            }
+            Event::Error { message, hint } => {
+                self.calm_rule(transcript);
+                transcript.push(Block::Error { message: message.clone(), hint: hint.clone() });
+            }
+            Event::End { end } => {
+                self.calm_rule(transcript);
+                transcript.push(Block::End(end.clone()));
+                self.last_rule = None;
+            }
+            Event::Replayed
+            | Event::Titled { .. }
+            | Event::TurnStarted { .. }
+            | Event::Alert(_)
+            | Event::Report(_)
+            | Event::Conversations { .. }
+            | Event::Diagnostics { .. } => {}
+        }
+    }
+
+    /// Marks the calls that wait with their places.
+    pub fn mark_waiting(&self, transcript: &mut Transcript, waiting: &[CallId]) {
+        for (at, call) in waiting.iter().enumerate() {
+            if let Some(open) = self.open.get(call) {
+                let state = ToolState::Waits { place: at + 1, of: waiting.len() };
+                edit_row(transcript, open.block, |row| row.state = state);
+            }
+        }
+    }
+
+    /// The last call goes on after all: its countdown goes.
+    fn calm_rule(&self, transcript: &mut Transcript) {
+        let Some((id, _)) = self.last_rule else { return };
+        if matches!(transcript.get(id), Some(Block::Call(rule)) if rule.retry.is_some()) {
+            transcript.update(id, |block| {
+                if let Block::Call(rule) = block {
+                    rule.retry = None;
+                }
+            });
+        }
+    }
+}
+
+fn edit_row(transcript: &mut Transcript, id: BlockId, edit: impl FnOnce(&mut ToolRow)) {
+    transcript.update(id, |block| {
+        if let Block::Tool(row) = block {
+            edit(row);
+        }
+    });
+}

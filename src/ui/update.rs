@@ -1,0 +1,279 @@
+//! What a message does to the screen: keys find their action by what has the focus, everything else is folded in.
+//! Typing always reaches the composer; a card takes a key only while it has the focus.
+
+use super::act::act;
+use super::action::{Action, Context};
+use super::command::Cmd;
+use super::composer::Pasted;
+use super::fold::fold;
+use super::line::LineInput;
+use super::message::{EditorPurpose, Key, KeyCode, Mouse, MouseKind, Msg};
+use super::pane::{Overlay, PaneKind, Prompt};
+use super::state::{Focus, Ui};
+use crate::access::Answer;
+use crate::agent::{CallId, Command};
+
+/// Lines that one turn of the wheel scrolls.
+const WHEEL: isize = 3;
+
+/// Takes one message in. `now` is when it arrived, milliseconds since the Unix epoch. The answer is carried out in order.
+pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
+    match msg {
+        Msg::Key(key) => press(ui, key, now),
+        Msg::Paste(text) => {
+            ui.inbox.key_pressed(now);
+            ui.disarm();
+            paste(ui, &text, now);
+            Vec::new()
+        }
+        Msg::Mouse(mouse) => pointed(ui, mouse, now),
+        Msg::Resize { width, height } => {
+            (ui.width, ui.height) = (width, height);
+            if ui.focus == Focus::Pane && !ui.pane_visible() {
+                ui.focus = Focus::Composer;
+            }
+            Vec::new()
+        }
+        Msg::Focus(focused) => {
+            ui.window_focused = focused;
+            Vec::new()
+        }
+        Msg::Tick => Vec::new(),
+        Msg::Update(update) => fold(ui, *update, now),
+        Msg::EditorReturned { purpose: EditorPurpose::Draft, text } => {
+            match text {
+                Ok(text) => ui.composer.edited_outside(&text),
+                Err(error) => ui.notice(format!("the editor did not work: {error}"), now),
+            }
+            vec![Cmd::Redraw]
+        }
+        Msg::Notice(text) => {
+            ui.notice(text, now);
+            Vec::new()
+        }
+    }
+}
+
+fn paste(ui: &mut Ui, text: &str, now: i64) {
+    match &mut ui.prompt {
+        Some(
+            Prompt::Search(line)
+            | Prompt::Reason { line, .. }
+            | Prompt::FilterTools(line)
+            | Prompt::FilterConversations(line),
+        ) => line.insert(text),
+        Some(Prompt::Delete { .. }) | None => {
+            if matches!(ui.focus, Focus::Card | Focus::Transcript | Focus::Pane) {
+                ui.focus = Focus::Composer;
+            }
+            if let Pasted::Cut(bytes) = ui.composer.paste(text) {
+                ui.notice(format!("the paste was cut at {bytes} bytes"), now);
+            }
+        }
+    }
+    prompt_changed(ui);
+}
+
+/// The contexts in which a key is looked up, narrowest first.
+fn contexts(ui: &Ui) -> &'static [Context] {
+    match (&ui.overlay, ui.focus) {
+        (Some(Overlay::Card), _) => &[Context::Card, Context::Everywhere],
+        (Some(_), _) => &[Context::Pane, Context::Everywhere],
+        (None, Focus::Composer) => &[Context::Composer, Context::Everywhere],
+        (None, Focus::Card) => &[Context::Card, Context::Everywhere],
+        (None, Focus::Transcript) => &[Context::Transcript, Context::Everywhere],
+        (None, Focus::Pane) => match ui.pane() {
+            PaneKind::Agents => &[Context::Pane, Context::Everywhere],
+            PaneKind::Tools => &[Context::Tools, Context::Pane, Context::Everywhere],
+            PaneKind::Policy => &[Context::Policy, Context::Pane, Context::Everywhere],
+            PaneKind::Conversations => &[Context::Conversations, Context::Pane, Context::Everywhere],
+        },
+    }
+}
+
+fn press(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
+    ui.inbox.key_pressed(now);
+    let everywhere = ui.keys.find(&[Context::Everywhere], key);
+    if !matches!(everywhere, Some(Action::Interrupt | Action::Close | Action::QuitIfEmpty)) {
+        ui.disarm();
+    }
+    if ui.prompt.is_some() && !matches!(everywhere, Some(Action::Suspend | Action::Redraw)) {
+        return prompt_key(ui, key, now);
+    }
+    if ui.composer.history_search().is_some()
+        && let Some(cmds) = history_key(ui, key, now)
+    {
+        return cmds;
+    }
+    if let Some(Overlay::Palette { query, selected }) = &mut ui.overlay
+        && query.key(key)
+    {
+        *selected = 0;
+        return Vec::new();
+    }
+    match ui.keys.find(contexts(ui), key) {
+        Some(action) => act(ui, action, key, now),
+        None => typed(ui, key, now),
+    }
+}
+
+/// A key without an action: what types goes to the composer, whatever had the focus.
+fn typed(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
+    let on_card = ui.focus == Focus::Card || ui.overlay == Some(Overlay::Card);
+    if key.typed().is_some() {
+        ui.focus = Focus::Composer;
+        if ui.overlay == Some(Overlay::Card) {
+            ui.overlay = None;
+        }
+        ui.composer.key(key);
+    } else if ui.focus == Focus::Composer && ui.overlay.is_none() {
+        ui.composer.key(key);
+    } else if on_card && key.code == KeyCode::Enter {
+        let (allow, deny) = (ui.keys.first(Action::AllowOnce), ui.keys.first(Action::Deny));
+        ui.flash(format!("Enter answers nothing: {allow} allows once, {deny} denies"), now);
+    }
+    Vec::new()
+}
+
+fn history_key(ui: &mut Ui, key: Key, now: i64) -> Option<Vec<Cmd>> {
+    if ui.composer.search_key(key) {
+        return Some(Vec::new());
+    }
+    let action = ui.keys.find(&[Context::Composer, Context::Everywhere], key);
+    match action {
+        Some(Action::HistorySearch | Action::HistoryPrevious) => ui.composer.search_history(),
+        Some(Action::Close | Action::Interrupt) => _ = ui.composer.cancel_search(),
+        Some(Action::Send) => ui.composer.accept_search(),
+        _ => {
+            // Any other key takes what was found and then does what it does.
+            ui.composer.accept_search();
+            let _ = now;
+            return None;
+        }
+    }
+    Some(Vec::new())
+}
+
+fn prompt_key(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
+    let leave = matches!(ui.keys.find(&[Context::Everywhere], key), Some(Action::Close | Action::Interrupt));
+    if let Some(Prompt::Delete { id, title }) = &ui.prompt {
+        let (id, title) = (id.clone(), title.clone());
+        ui.prompt = None;
+        if key.typed() == Some('y') {
+            return vec![Cmd::Submit(Command::Delete { id }), Cmd::Submit(Command::List)];
+        }
+        ui.flash(format!("kept: {}", super::text::clean_line(&title)), now);
+        return Vec::new();
+    }
+    if leave {
+        match ui.prompt.take() {
+            Some(Prompt::Search(_)) => end_search(ui),
+            Some(Prompt::FilterTools(_)) => ui.panes.tool_filter.clear(),
+            Some(Prompt::FilterConversations(_)) => ui.panes.conversation_filter.clear(),
+            Some(Prompt::Reason { line, .. }) => ui.composer.remember(&line.text()),
+            Some(Prompt::Delete { .. }) | None => {}
+        }
+        return Vec::new();
+    }
+    if key.code == KeyCode::Enter {
+        return match ui.prompt.take() {
+            Some(Prompt::Search(line)) => {
+                if line.is_empty() {
+                    end_search(ui);
+                } else {
+                    ui.focus = Focus::Transcript;
+                }
+                Vec::new()
+            }
+            Some(Prompt::Reason { call, line }) => deny(ui, call, &line, now),
+            Some(Prompt::FilterTools(_) | Prompt::FilterConversations(_) | Prompt::Delete { .. }) | None => Vec::new(),
+        };
+    }
+    if let (Some(Prompt::Search(_)), KeyCode::Up | KeyCode::Down) = (&ui.prompt, key.code) {
+        if key.code == KeyCode::Up {
+            ui.transcript.search_previous();
+        } else {
+            ui.transcript.search_next();
+        }
+        return Vec::new();
+    }
+    if let Some(
+        Prompt::Search(line)
+        | Prompt::Reason { line, .. }
+        | Prompt::FilterTools(line)
+        | Prompt::FilterConversations(line),
+    ) = &mut ui.prompt
+    {
+        line.key(key);
+    }
+    prompt_changed(ui);
+    Vec::new()
+}
+
+/// Searches and filters follow what is typed.
+fn prompt_changed(ui: &mut Ui) {
+    match &ui.prompt {
+        Some(Prompt::Search(line)) => {
+            let words = line.text();
+            ui.transcript.search(&words);
+            ui.searching = (!words.is_empty()).then_some(words);
+        }
+        Some(Prompt::FilterTools(line)) => {
+            ui.panes.tool_filter = line.text();
+            ui.panes.select(PaneKind::Tools, 0);
+        }
+        Some(Prompt::FilterConversations(line)) => {
+            ui.panes.conversation_filter = line.text();
+            ui.panes.select(PaneKind::Conversations, 0);
+        }
+        Some(Prompt::Reason { .. } | Prompt::Delete { .. }) | None => {}
+    }
+}
+
+pub(super) fn end_search(ui: &mut Ui) {
+    ui.transcript.end_search();
+    ui.searching = None;
+}
+
+fn deny(ui: &mut Ui, call: CallId, line: &LineInput, now: i64) -> Vec<Cmd> {
+    // The card that was up when the sentence was begun is the one that it denies.
+    let Some(place) = ui.inbox.place_of(call) else { return Vec::new() };
+    ui.inbox.go_to(place);
+    let reason = line.text();
+    let reason = reason.trim();
+    let answer =
+        if reason.is_empty() { Answer::Denied } else { Answer::DeniedWithReason { reason: reason.to_owned() } };
+    super::act::answer(ui, answer, now)
+}
+
+fn pointed(ui: &mut Ui, mouse: Mouse, now: i64) -> Vec<Cmd> {
+    let layout = ui.layout(now);
+    let at = |rect: ratatui::layout::Rect| rect.contains((mouse.column, mouse.row).into());
+    let lines = match mouse.kind {
+        MouseKind::ScrollUp => -WHEEL,
+        MouseKind::ScrollDown => WHEEL,
+        MouseKind::Press => {
+            if at(layout.composer) {
+                ui.focus = Focus::Composer;
+                ui.composer.click(mouse.column, mouse.row);
+            } else if at(layout.card) && !ui.inbox.is_empty() {
+                super::act::focus_card(ui);
+            } else if at(layout.right) || (at(layout.main) && ui.main_covered() && ui.overlay.is_none()) {
+                ui.focus = Focus::Pane;
+            } else if at(layout.main) && !ui.main_covered() {
+                ui.focus = Focus::Transcript;
+            }
+            return Vec::new();
+        }
+    };
+    if at(layout.card) {
+        super::act::scroll_card(ui, lines);
+    } else if ui.overlay.is_some() {
+        super::act::scroll_overlay(ui, lines, now);
+    } else if at(layout.right) || (at(layout.main) && ui.main_covered()) {
+        super::act::move_row(ui, lines);
+    } else {
+        ui.transcript.scroll(lines);
+    }
+    Vec::new()
+}

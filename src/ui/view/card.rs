@@ -1,0 +1,262 @@
+//! A card: who asks to run what, under which list, with every argument and what it would change. It shows exactly what
+//! will run: nothing is left out without saying so, and nothing invisible stays so (P15).
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use serde_json::Value;
+
+use super::paint::{bytes, columns, counted, ends, put, put_all, rule};
+use crate::access::policy::GateList;
+use crate::agent::Ask;
+use crate::agent::update::Preview;
+use crate::ui::action::Action;
+use crate::ui::inbox::Card;
+use crate::ui::pane::Overlay;
+use crate::ui::state::{CARD_FRAME_ROWS, Focus, Ui};
+use crate::ui::text::{Wrap, clean_line, diff, visible, width};
+use crate::ui::theme::{Role, Theme};
+
+/// Columns before the names of arguments.
+const INDENT: usize = 3;
+/// Columns of the longest name that values are lined up after.
+const NAME: usize = 16;
+
+/// A card's body: the arguments by name, what the tool adds for a person, and the diff.
+pub fn body(ask: &Ask, preview: &Preview, changed: bool, room: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    if changed {
+        let text = " CHANGED since it was shown: read it again before you answer";
+        lines.push(Line::styled(text, theme.style(Role::Decision)));
+    }
+    match &ask.arguments {
+        Value::Object(map) if map.is_empty() => {
+            lines.push(Line::styled(format!("{:INDENT$}no arguments", ""), theme.style(Role::Dim)));
+        }
+        Value::Object(map) => {
+            let names: Vec<_> = map.keys().map(|name| visible(name).replace('\n', "␊")).collect();
+            let column = names.iter().map(|name| width(name)).max().unwrap_or(0).min(NAME);
+            for (name, value) in names.iter().zip(map.values()) {
+                argument(name, value, column, room, theme, &mut lines);
+            }
+        }
+        other => argument("arguments", other, 9, room, theme, &mut lines),
+    }
+    for (name, fact) in &preview.facts {
+        let name = clean_line(name);
+        text(&name, &visible(fact), "", NAME.min(width(&name)), Role::Dim, room, theme, &mut lines);
+    }
+    if let Some(changes) = preview.diff.as_deref().filter(|changes| !changes.is_empty()) {
+        let indent = [Span::raw(" ".repeat(INDENT))];
+        let page = diff::Page { width: room.saturating_sub(1), theme, indent: &indent };
+        diff::append(&visible(changes), &page, &mut lines);
+    }
+    lines
+}
+
+fn argument(name: &str, value: &Value, column: usize, room: usize, theme: &Theme, lines: &mut Vec<Line<'static>>) {
+    let (shown, size) = match value {
+        Value::String(string) if string.is_empty() => ("\"\"".to_owned(), "empty".to_owned()),
+        Value::String(string) => {
+            // A last line end counts no further line.
+            let count = string.lines().count().max(1);
+            (visible(string), format!("{}, {}", counted(count, "line"), bytes(string.len())))
+        }
+        Value::Null => ("null".to_owned(), "nothing".to_owned()),
+        Value::Bool(yes) => (yes.to_string(), "yes or no".to_owned()),
+        Value::Number(number) => (number.to_string(), "number".to_owned()),
+        Value::Array(items) => (pretty(value), counted(items.len(), "item")),
+        Value::Object(map) => (pretty(value), counted(map.len(), "entry").replace("entrys", "entries")),
+    };
+    text(name, &shown, &size, column, Role::Arguments, room, theme, lines);
+}
+
+fn pretty(value: &Value) -> String {
+    let compact = value.to_string();
+    let text = if compact.len() <= 60 { compact } else { serde_json::to_string_pretty(value).unwrap_or(compact) };
+    visible(&text)
+}
+
+/// A named text: on one line when it fits beside its size, else below its name, wrapped and whole.
+#[expect(clippy::too_many_arguments, reason = "one row of a card; a struct would only rename them")]
+fn text(
+    name: &str,
+    shown: &str,
+    size: &str,
+    column: usize,
+    role: Role,
+    room: usize,
+    theme: &Theme,
+    lines: &mut Vec<Line<'static>>,
+) {
+    let dim = theme.style(Role::Dim);
+    let style = theme.style(role);
+    let padding = " ".repeat(column.saturating_sub(width(name)));
+    let label = vec![
+        Span::raw(" ".repeat(INDENT)),
+        Span::styled(name.to_owned(), theme.style(Role::Strong)),
+        Span::raw(padding),
+        Span::raw("  "),
+    ];
+    let right = if size.is_empty() { Vec::new() } else { vec![Span::styled(format!("  {size} "), dim)] };
+    let fits = columns(&label) + width(shown) + columns(&right) <= room;
+    if fits && !shown.contains('\n') {
+        let mut left = label;
+        left.push(Span::styled(shown.to_owned(), style));
+        lines.push(ends(left, right, room));
+        return;
+    }
+    lines.push(ends(label, right, room));
+    let indent = [Span::styled(format!("{:INDENT$}│ ", ""), dim)];
+    let shown = shown.strip_suffix('\n').unwrap_or(shown);
+    let wrap = Wrap::anywhere(room.saturating_sub(1)).indented(&indent, &indent);
+    wrap.append(&[Span::styled(shown.to_owned(), style)], lines);
+}
+
+/// The card in the strip between transcript and composer.
+pub fn draw_strip(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) {
+    if area.is_empty() || ui.inbox.is_empty() {
+        return;
+    }
+    if area.height < CARD_FRAME_ROWS {
+        let Some(card) = ui.inbox.shown() else { return };
+        let line = heading(ui, card, usize::from(area.width), String::new());
+        put(buffer, area, 0, &line);
+        return;
+    }
+    let rows = area.height - CARD_FRAME_ROWS;
+    draw(ui, area, rows, buffer, now);
+}
+
+/// The card over the whole of `area`.
+pub fn draw_full(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) {
+    let rows = area.height.saturating_sub(CARD_FRAME_ROWS);
+    draw(ui, area, rows, buffer, now);
+}
+
+/// The body alone, for the right pane of three columns.
+pub fn draw_detail(ui: &mut Ui, area: Rect, buffer: &mut Buffer) {
+    let Some(card) = ui.inbox.shown_mut() else { return };
+    let scroll = card.scroll;
+    let asked = clean_line(&card.ask.tool.to_string());
+    let lines = card.body(area.width, &ui.theme);
+    let place = scrolled(scroll, lines.len(), usize::from(area.height.saturating_sub(1)));
+    let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    put_all(buffer, below, lines.iter().skip(scroll));
+    let style = ui.theme.style(if ui.focus == Focus::Card { Role::Focus } else { Role::Heading });
+    let left = vec![Span::styled(format!(" {asked}"), style)];
+    let right = vec![Span::styled(place, ui.theme.style(Role::Dim)), Span::raw(" ")];
+    put(buffer, area, 0, &ends(left, right, usize::from(area.width)));
+}
+
+fn draw(ui: &mut Ui, area: Rect, body_rows: u16, buffer: &mut Buffer, now: i64) {
+    let room = usize::from(area.width);
+    let (place, scroll) = match ui.inbox.shown_mut() {
+        None => return,
+        Some(card) => {
+            let count = card.body(area.width, &ui.theme).len();
+            let last = count.saturating_sub(usize::from(body_rows));
+            let scroll = if body_rows == 0 { card.scroll } else { card.scroll.min(last) };
+            card.scroll = scroll;
+            let place = if body_rows == 0 { String::new() } else { scrolled(scroll, count, usize::from(body_rows)) };
+            (place, scroll)
+        }
+    };
+    if let Some(card) = ui.inbox.shown_mut() {
+        let lines = card.body(area.width, &ui.theme);
+        let body = Rect { y: area.y + 1, height: body_rows, ..area };
+        put_all(buffer, body, lines.iter().skip(scroll));
+    }
+    let Some(card) = ui.inbox.shown() else { return };
+    put(buffer, area, 0, &heading(ui, card, room, place));
+    let footer = usize::from(body_rows) + 1;
+    put(buffer, area, footer, &keys(ui, card, room, now));
+    put(buffer, area, footer + 1, &source(ui, card, room, now));
+}
+
+/// `lines 1–4 of 20` when not all are in view.
+fn scrolled(first: usize, count: usize, rows: usize) -> String {
+    if count <= rows {
+        return String::new();
+    }
+    format!("lines {}-{} of {count}", first + 1, (first + rows).min(count))
+}
+
+fn heading(ui: &Ui, card: &Card, room: usize, place: String) -> Line<'static> {
+    let focused = ui.focus == Focus::Card || ui.overlay == Some(Overlay::Card);
+    let border = ui.theme.style(if focused { Role::Focus } else { Role::Border });
+    let decision = ui.theme.style(Role::Decision);
+    let chain: Vec<_> = card.ask.chain.iter().map(|agent| clean_line(agent.as_str())).collect();
+    let list = match card.ask.reason.list {
+        GateList::Confirm => "confirm",
+        GateList::Review => "review",
+    };
+    let left = vec![
+        Span::styled(format!("ask {} of {}", ui.inbox.place(), ui.inbox.len()), decision),
+        Span::styled(" ── ", border),
+        Span::styled(chain.join(" < "), ui.theme.style(Role::Agent)),
+        Span::styled(" ── ", border),
+        Span::styled(clean_line(&card.ask.tool.to_string()), ui.theme.style(Role::Tool)),
+        Span::styled(" ── ", border),
+        Span::styled(list, ui.theme.style(Role::Text)),
+    ];
+    let right = match (place.is_empty(), focused) {
+        (false, _) => place,
+        (true, true) => "focused".to_owned(),
+        (true, false) => String::new(),
+    };
+    let right = if right.is_empty() { Vec::new() } else { vec![Span::styled(right, ui.theme.style(Role::Dim))] };
+    rule(left, right, room, border)
+}
+
+fn keys(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
+    let dim = ui.theme.style(Role::Dim);
+    if card.answered() {
+        return Line::styled(" answered; waiting for it to take effect", dim);
+    }
+    let inert = card.inert_for(now) > 0;
+    let mut wishes = vec![(Action::AllowOnce, "allow once", inert)];
+    if card.ask.grantable {
+        wishes.push((Action::AllowConversation, "allow this exact call here", inert));
+    }
+    wishes.extend([
+        (Action::Deny, "deny", false),
+        (Action::DenyWithReason, "deny + why", false),
+        (Action::CardFull, if ui.overlay == Some(Overlay::Card) { "smaller" } else { "full" }, false),
+    ]);
+    if ui.inbox.len() > 1 {
+        wishes.extend([(Action::CardNext, "next", false), (Action::CardPrevious, "previous", false)]);
+    }
+    wishes.push((Action::CardAsker, "its call", false));
+    let mut spans = Vec::new();
+    for (action, words, off) in wishes {
+        let key = ui.keys.first(action);
+        if columns(&spans) + width(&key) + width(words) + 4 > room {
+            break;
+        }
+        spans.push(Span::styled(if spans.is_empty() { " " } else { "   " }, dim));
+        spans.push(Span::styled(key, if off { dim } else { ui.theme.style(Role::Key) }));
+        spans.push(Span::styled(format!(" {words}"), if off { dim } else { ui.theme.style(Role::Text) }));
+    }
+    ends(spans, Vec::new(), room)
+}
+
+fn source(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
+    let dim = ui.theme.style(Role::Dim);
+    let list = match card.ask.reason.list {
+        GateList::Confirm => "confirm",
+        GateList::Review => "review",
+    };
+    let entry = clean_line(&card.ask.reason.entry);
+    let mut rule = format!(" rule: {entry} in {list}, {}", clean_line(&card.ask.reason.source));
+    if !card.ask.grantable {
+        rule.push_str("; only once: it is on the floor");
+    }
+    let focused = ui.focus == Focus::Card || ui.overlay == Some(Overlay::Card);
+    let right = match (focused, card.inert_for(now) > 0) {
+        (_, true) => "allow: in a moment ".to_owned(),
+        (true, false) => format!("{}: back ", ui.keys.first(Action::Close)),
+        (false, false) => format!("{}: focus ", ui.keys.first(Action::OldestAsk)),
+    };
+    ends(vec![Span::styled(rule, dim)], vec![Span::styled(right, dim)], room)
+}

@@ -1,0 +1,66 @@
+//! The header: who answers with which model, and how much its calls carry.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Span;
+
+use super::paint::{counted, ends, put};
+use crate::ui::action::Action;
+use crate::ui::state::Ui;
+use crate::ui::text::clean_line;
+use crate::ui::theme::Role;
+
+/// Tools from which the count is amber.
+const MANY_TOOLS: usize = 100;
+
+/// Draws the header.
+pub fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
+    let bar = ui.theme.style(Role::Bar);
+    buffer.set_style(area, bar);
+    let mut left = vec![Span::styled(" ", bar)];
+    match &ui.session {
+        None => left.push(Span::styled("kokua · starting", bar)),
+        Some(session) => {
+            left.push(Span::styled(clean_line(session.agent.as_str()), ui.theme.style(Role::Agent)));
+            let model = clean_line(&session.model);
+            let model = match session.rehearsal {
+                true if model.contains("rehearsal") => format!("{model} (no real model)"),
+                true => format!("{model} (rehearsal, no real model)"),
+                false => model,
+            };
+            let role = if session.rehearsal { Role::Warning } else { Role::Bar };
+            left.push(Span::styled(" · ", bar));
+            left.push(Span::styled(model, ui.theme.style(role)));
+            if let Some(title) = session.title.as_deref().map(clean_line).filter(|title| !title.is_empty()) {
+                left.push(Span::styled(format!(" · {title}"), bar));
+            }
+        }
+    }
+    let mut right = Vec::new();
+    let mut add = |text: String, role: Role| {
+        right.push(Span::styled("  ", bar));
+        right.push(Span::styled(text, ui.theme.style(role)));
+    };
+    let last = ui.calls.back().map(|call| call.line.tools);
+    if let Some(tools) = last.or_else(|| ui.report().map(|report| report.start_tools.0)) {
+        let (note, role) = if tools < MANY_TOOLS { ("", Role::Bar) } else { (" (many)", Role::Warning) };
+        add(format!("{}{note}", counted(tools, "tool")), role);
+    }
+    if let Some(percent) = context_percent(ui) {
+        let role = if percent >= 90 { Role::Warning } else { Role::Bar };
+        add(format!("{percent}% ctx"), role);
+    }
+    if !ui.inbox.is_empty() {
+        add(counted(ui.inbox.len(), "ask"), Role::Decision);
+    }
+    add(format!("{} help ", ui.keys.first(Action::Help)), Role::Bar);
+    put(buffer, area, 0, &ends(left, right, usize::from(area.width)));
+}
+
+/// How full the model's window was at the last call whose tokens are known.
+fn context_percent(ui: &Ui) -> Option<u64> {
+    let window = ui.session.as_ref()?.window.filter(|window| *window > 0)?;
+    let usage = ui.calls.iter().rev().find_map(|call| call.usage)?;
+    let used = usage.input? + usage.output.unwrap_or(0);
+    Some((used.saturating_mul(100) / window).min(100))
+}

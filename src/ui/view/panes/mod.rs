@@ -1,0 +1,161 @@
+//! The side panes: what each lists, which row is selected, and how it is drawn beside or over the transcript.
+
+mod agents;
+mod conversations;
+mod policy;
+mod tools;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::paint::{ends, put, put_all};
+use crate::access::AgentReport;
+use crate::access::explain::{ToolsetRow, ToolsetState};
+use crate::agent::update::ConversationSummary;
+use crate::ui::action::Action;
+use crate::ui::pane::PaneKind;
+use crate::ui::state::{Focus, Ui};
+use crate::ui::theme::Role;
+
+/// A pane laid out: a heading, rows that can be selected and scrolled, and lines that stay at its foot.
+#[derive(Debug, Default)]
+struct Content {
+    title: String,
+    right: String,
+    rows: Vec<Row>,
+    foot: Vec<Line<'static>>,
+}
+
+/// One selectable row; what stands under it scrolls with it.
+#[derive(Debug, Default)]
+struct Row {
+    lines: Vec<Line<'static>>,
+}
+
+impl Row {
+    fn one(line: Line<'static>) -> Self {
+        Self { lines: vec![line] }
+    }
+}
+
+fn content(ui: &Ui, kind: PaneKind, room: usize, now: i64) -> Content {
+    match kind {
+        PaneKind::Agents => agents::content(ui, room, now),
+        PaneKind::Tools => tools::content(ui, room),
+        PaneKind::Policy => policy::content(ui, room),
+        PaneKind::Conversations => conversations::content(ui, room, now),
+    }
+}
+
+/// How many rows a pane has.
+pub fn count(ui: &Ui, kind: PaneKind) -> usize {
+    match kind {
+        PaneKind::Agents => usize::from(ui.session().is_some()),
+        PaneKind::Tools => tools::rows(ui).len(),
+        PaneKind::Policy => ui.report().map_or(0, |report| policy::entries(report).len()),
+        PaneKind::Conversations => conversations::rows(ui).len(),
+    }
+}
+
+/// The toolset on the tools pane's selected row.
+pub fn selected_toolset(ui: &Ui) -> Option<&ToolsetRow> {
+    let rows = tools::rows(ui);
+    let at = ui.panes.row(PaneKind::Tools).min(rows.len().saturating_sub(1));
+    rows.get(at).copied()
+}
+
+/// The grant on the policy pane's selected row.
+pub fn selected_grant(ui: &Ui) -> Option<u32> {
+    let entries = policy::entries(ui.report()?);
+    let at = ui.panes.row(PaneKind::Policy).min(entries.len().saturating_sub(1));
+    entries.get(at).and_then(policy::Entry::grant)
+}
+
+/// The conversation on the conversations pane's selected row.
+pub fn selected_conversation(ui: &Ui) -> Option<&ConversationSummary> {
+    let rows = conversations::rows(ui);
+    let at = ui.panes.row(PaneKind::Conversations).min(rows.len().saturating_sub(1));
+    rows.get(at).copied()
+}
+
+/// Whether a toolset is in the agent's context.
+pub fn is_held(state: &ToolsetState) -> bool {
+    matches!(state, ToolsetState::Resident | ToolsetState::Preloaded | ToolsetState::Loaded)
+}
+
+/// Held tools that are asked about first.
+pub fn asks_first(report: &AgentReport) -> usize {
+    let held = report.toolsets.iter().filter(|row| is_held(&row.state));
+    held.flat_map(|row| row.tools.iter().flatten()).filter(|tool| tool.gate.is_some()).count()
+}
+
+/// Draws a pane.
+pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) {
+    if area.is_empty() {
+        return;
+    }
+    let room = usize::from(area.width);
+    let made = content(ui, kind, room, now);
+    let focused = ui.focus == Focus::Pane && ui.pane() == kind && ui.overlay.is_none();
+    let title = ui.theme.style(if focused { Role::Focus } else { Role::Heading });
+    let dim = ui.theme.style(Role::Dim);
+    let key = match kind {
+        PaneKind::Agents => Action::Agents,
+        PaneKind::Tools => Action::Tools,
+        PaneKind::Policy => Action::Policy,
+        PaneKind::Conversations => Action::Conversations,
+    };
+    let left = vec![
+        Span::styled(if focused { "▸" } else { " " }, title),
+        Span::styled(made.title, title),
+        Span::styled(format!("  {}", ui.keys.first(key)), dim),
+    ];
+    let right = vec![Span::styled(made.right, dim), Span::raw(" ")];
+    put(buffer, area, 0, &ends(left, right, room));
+    // The foot gives way to the rows when there is little room.
+    let inner = usize::from(area.height).saturating_sub(1);
+    let foot = made.foot.len().min(inner.saturating_sub(4));
+    let list = inner - foot;
+    let list_area = Rect { y: area.y + 1, height: u16::try_from(list).unwrap_or(0), ..area };
+    let selected = ui.panes.row(kind).min(made.rows.len().saturating_sub(1));
+    let (lines, at) = flatten(&made.rows, selected);
+    let first = (at.end.saturating_sub(list)).min(at.start);
+    put_all(buffer, list_area, lines.iter().skip(first).copied());
+    if focused && !made.rows.is_empty() {
+        mark(buffer, list_area, at.start.saturating_sub(first), ui);
+    }
+    let hidden = lines.len().saturating_sub(first + list);
+    if hidden > 0 && list > 0 {
+        let more = vec![Span::styled(format!("{hidden} more below "), dim)];
+        put(buffer, list_area, list - 1, &ends(Vec::new(), more, room));
+    }
+    let foot_area = Rect { y: list_area.bottom(), height: u16::try_from(foot).unwrap_or(0), ..area };
+    put_all(buffer, foot_area, made.foot.iter().take(foot));
+}
+
+/// All lines, and which of them are the selected row's.
+fn flatten(rows: &[Row], selected: usize) -> (Vec<&Line<'static>>, std::ops::Range<usize>) {
+    let mut lines = Vec::new();
+    let mut at = 0..0;
+    for (number, row) in rows.iter().enumerate() {
+        let start = lines.len();
+        lines.extend(row.lines.iter());
+        if number == selected {
+            at = start..lines.len();
+        }
+    }
+    (lines, at)
+}
+
+/// Marks the selected row with a sign and its style: colour is never the only carrier.
+fn mark(buffer: &mut Buffer, area: Rect, row: usize, ui: &Ui) {
+    let Some(y) = u16::try_from(row).ok().filter(|row| *row < area.height).map(|row| area.y + row) else { return };
+    buffer.set_style(Rect { y, height: 1, ..area }, ui.theme.style(Role::Selected));
+    buffer.set_string(area.x, y, "›", ui.theme.style(Role::Selected));
+}
+
+/// A note in place of rows.
+fn note(ui: &Ui, text: &str) -> Row {
+    Row::one(Line::styled(format!("  {text}"), ui.theme.style(Role::Dim)))
+}
