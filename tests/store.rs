@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use kokua::access::{AgentName, Answer, Attendance};
@@ -275,7 +276,7 @@ fn a_damaged_line_is_named_by_its_number_and_stays_in_the_file() {
     assert_eq!(opened.notices[0].severity, Severity::Warning);
     assert!(opened.notices[0].message.contains("line 3 cannot be read: "), "{:?}", opened.notices[0]);
     assert!(opened.notices[0].message.contains("3 other lines were"), "{:?}", opened.notices[0]);
-    assert!(opened.notices[1].message.contains("1 tool results belong to no call"), "{:?}", opened.notices[1]);
+    assert!(opened.notices[1].message.contains("1 tool result belongs to no call"), "{:?}", opened.notices[1]);
     assert!(fs::read_to_string(path(directory.path())).unwrap().contains(&damaged[2]));
 }
 
@@ -342,6 +343,20 @@ fn an_interrupted_turn_is_closed_before_anything_else_is_written() {
     let (_, again) = Log::open(directory.path(), ID).unwrap();
     assert_eq!(again.records[..6], opened.records[..]);
     assert_eq!(again.records[6], said(10, "b"));
+}
+
+#[test]
+fn a_conversation_that_is_open_elsewhere_can_be_read_and_is_not_mended() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut log = Log::create(directory.path(), ID, &agent(), 1).unwrap();
+    let records = [said(1, "a"), model_call(2, vec![call(1)])];
+    log.append_all(&records).unwrap();
+    fs::OpenOptions::new().append(true).open(log.path()).unwrap().write_all(b"{\"rec").unwrap();
+    let before = fs::read(log.path()).unwrap();
+    let opened = store::read(directory.path(), ID).unwrap();
+    assert_eq!((&opened.records[..], &opened.notices[..]), (&records[..], &[][..]));
+    assert_eq!(fs::read(log.path()).unwrap(), before);
+    assert!(matches!(store::read(directory.path(), "absent"), Err(StoreError::Unknown { .. })));
 }
 
 #[test]

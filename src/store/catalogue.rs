@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
-use super::log::Log;
+use super::log::{Log, absent_or};
 use super::{EXTENSION, path_of};
 use crate::agent::{ConversationSummary, Record};
 use crate::system::{FileError, files, lock};
@@ -149,10 +149,7 @@ pub fn find(directory: &Path, prefix: &str) -> Result<String, StoreError> {
 /// There is none, somebody has it open (this process included), or the disk said no.
 pub fn remove(directory: &Path, id: &str) -> Result<(), StoreError> {
     let path = path_of(directory, id)?;
-    let file = File::open(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => StoreError::Unknown { id: id.to_owned() },
-        _ => FileError::at("open", &path)(error).into(),
-    })?;
+    let file = File::open(&path).map_err(|error| absent_or(error, id, &path))?;
     lock::try_lock(&file, &path)?;
     files::remove(&path)?;
     Ok(())

@@ -86,10 +86,7 @@ impl Log {
     /// There is none, somebody has it open, it has no header, or the disk said no.
     pub fn open(directory: &Path, id: &str) -> Result<(Self, Opened), StoreError> {
         let path = path_of(directory, id)?;
-        let file = File::options().read(true).append(true).open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => StoreError::Unknown { id: id.to_owned() },
-            _ => FileError::at("open", &path)(error).into(),
-        })?;
+        let file = File::options().read(true).append(true).open(&path).map_err(|error| absent_or(error, id, &path))?;
         lock::try_lock(&file, &path)?;
         let read = Reading::of(&file, &path)?;
         let mut log = Self { id: id.to_owned(), path, file, length: read.length, broken: false };
@@ -98,15 +95,7 @@ impl Log {
             Tail::Unended => log.write(b"\n")?,
             Tail::Torn => log.cut().map_err(FileError::at("cut the torn last line of", &log.path))?,
         }
-        let mut notices = read.notices(&log.path);
-        let mut records = read.records;
-        let stray = drop_stray_endings(&mut records);
-        if stray > 0 {
-            notices.push(warning(format!(
-                "{}: {stray} tool results belong to no call that could be read and are left out",
-                log.path.display()
-            )));
-        }
+        let Opened { header, mut records, mut notices } = read.opened(&log.path);
         let repairs = repair(&records);
         if !repairs.is_empty() {
             log.append_all(&repairs)?;
@@ -122,7 +111,7 @@ impl Log {
             });
             records.extend(repairs);
         }
-        Ok((log, Opened { header: read.header, records, notices }))
+        Ok((log, Opened { header, records, notices }))
     }
 
     /// Reads a stored conversation without a lock and without mending it, so that one that is in use can be shown.
@@ -194,6 +183,30 @@ impl Log {
     fn cut(&mut self) -> io::Result<()> {
         self.file.set_len(self.length)?;
         self.file.sync_data()
+    }
+}
+
+/// Reads a stored conversation by its whole id without opening it: no lock, nothing mended, so that one which another
+/// process has open can be shown. A call still running there has no ending, and its turn is open.
+///
+/// # Errors
+/// There is none, it has no header, or the disk said no.
+pub fn read(directory: &Path, id: &str) -> Result<Opened, StoreError> {
+    let path = path_of(directory, id)?;
+    let file = File::open(&path).map_err(|error| absent_or(error, id, &path))?;
+    let mut read = Reading::of(&file, &path)?;
+    if read.tail == Tail::Torn {
+        // Most likely a line that is being written right now.
+        read.tail = Tail::Whole;
+    }
+    Ok(read.opened(&path))
+}
+
+/// No such file is no such conversation.
+pub(super) fn absent_or(error: io::Error, id: &str, path: &Path) -> StoreError {
+    match error.kind() {
+        io::ErrorKind::NotFound => StoreError::Unknown { id: id.to_owned() },
+        _ => FileError::at("open", path)(error).into(),
     }
 }
 
@@ -285,6 +298,22 @@ impl Reading {
         if !ended {
             self.tail = Tail::Unended;
         }
+    }
+
+    /// What was read, without results that no call waits for.
+    fn opened(self, path: &Path) -> Opened {
+        let mut notices = self.notices(path);
+        let mut records = self.records;
+        let stray = drop_stray_endings(&mut records);
+        if stray > 0 {
+            let (results, belong, are) =
+                if stray == 1 { ("result", "belongs", "is") } else { ("results", "belong", "are") };
+            notices.push(warning(format!(
+                "{}: {stray} tool {results} {belong} to no call that could be read and {are} left out",
+                path.display()
+            )));
+        }
+        Opened { header: self.header, records, notices }
     }
 
     /// What a person should know of how it read.

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub use catalogue::{Listing, find, list, remove, rename};
 pub use error::StoreError;
 pub use history::{loads, repair, title};
-pub use log::{Header, Log, Opened};
+pub use log::{Header, Log, Opened, read};
 
 /// Where the conversations of a data directory are: `data/conversations`.
 pub fn directory(data: &Path) -> PathBuf {

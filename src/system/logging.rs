@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
@@ -31,10 +32,14 @@ pub fn start(directory: &Path, level: LevelFilter) -> Result<(), FileError> {
     files::create_directory(directory)?;
     let path = directory.join(FILE);
     let log = RollingFile::open(path.clone(), LIMIT, KEPT).map_err(FileError::at("open", &path))?;
+    tracing::subscriber::set_global_default(subscriber(log, level))
+        .map_err(|error| FileError::at("log to", &path)(io::Error::other(error)))
+}
+
+fn subscriber(log: RollingFile, level: LevelFilter) -> impl Subscriber + Send + Sync {
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Shared(Mutex::new(log)));
     let chosen = Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("kokua", level);
-    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines).with(chosen))
-        .map_err(|error| FileError::at("log to", &path)(io::Error::other(error)))
+    tracing_subscriber::registry().with(lines).with(chosen)
 }
 
 /// A file that is put aside when it is full. Several processes may write to one: each line is one append.
@@ -122,7 +127,9 @@ mod tests {
     use std::io::Write as _;
     use std::path::Path;
 
-    use super::RollingFile;
+    use tracing::level_filters::LevelFilter;
+
+    use super::{RollingFile, subscriber};
 
     fn names(directory: &Path) -> Vec<String> {
         let mut names: Vec<String> =
@@ -144,6 +151,22 @@ mod tests {
         assert_eq!(read("kokua.log"), "fourth 12b.\n");
         assert_eq!(read("kokua.log.1"), "third 11b.\n");
         assert_eq!(read("kokua.log.2"), "second 12b.\n");
+    }
+
+    #[test]
+    fn of_libraries_only_warnings_are_logged() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("kokua.log");
+        let log = RollingFile::open(path.clone(), 1_000_000, 5).unwrap();
+        tracing::subscriber::with_default(subscriber(log, LevelFilter::DEBUG), || {
+            tracing::debug!(target: "kokua::model", "own");
+            tracing::debug!(target: "hyper::proto", "authorization: Bearer abc");
+            tracing::warn!(target: "hyper::proto", "slow");
+            tracing::trace!(target: "kokua", "too fine");
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("own") && text.contains("slow"), "{text}");
+        assert_eq!(text.lines().count(), 2, "{text}");
     }
 
     #[test]

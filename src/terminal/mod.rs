@@ -11,8 +11,11 @@ pub mod clipboard;
 pub mod editor;
 pub mod frame;
 pub mod guard;
+pub mod input;
 pub mod notify;
 pub mod pace;
+pub mod run;
 pub mod signals;
 
 pub use guard::{Restored, restore};
+pub use run::{Exit, Surroundings, run};
