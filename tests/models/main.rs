@@ -1,0 +1,14 @@
+//! Tests of the model wires: recorded streams cut everywhere, requests as each provider wants them, failures, selection,
+//! and the rehearsal model.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may")]
+
+mod anthropic;
+mod common;
+mod cuts;
+mod failures;
+mod network;
+mod ollama;
+mod openai;
+mod real;
+mod rehearsal;
+mod selection;
