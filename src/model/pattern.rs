@@ -83,7 +83,7 @@ impl Pattern {
         })
     }
 
-    /// What it catches in `text`, if it matches. A catch takes as little as it can.
+    /// What it catches in `text`, if it matches. A catch takes as little as it can, a word or number all of it.
     pub fn matches(&self, text: &str) -> Option<BTreeMap<String, String>> {
         let text: Vec<char> = text.trim().chars().collect();
         let mut caught = Vec::new();
@@ -111,26 +111,40 @@ fn step(steps: &[Step], text: &[char], caught: &mut Vec<(String, String)>, fuel:
         }
         Step::Any => (0..=text.len()).any(|end| step(rest, text.get(end..).unwrap_or_default(), caught, fuel)),
         Step::Catch(name, kind) => {
-            let most = match kind {
-                Kind::Anything => text.len(),
-                Kind::Word => text.iter().take_while(|c| !c.is_whitespace()).count(),
-                Kind::Number => text.iter().take_while(|c| c.is_ascii_digit()).count(),
-            };
-            // The last catch takes its own punctuation along.
-            let least = if rest.is_empty() && *kind == Kind::Anything { most.max(1) } else { 1 };
-            for end in least..=most {
-                let (head, tail) = text.split_at(end);
+            let mut lengths = lengths(*kind, rest.is_empty(), text);
+            lengths.any(|length| {
+                let (head, tail) = text.split_at(length.min(text.len()));
                 let value: String = head.iter().collect();
                 if value.trim().is_empty() {
-                    continue;
+                    return false;
                 }
                 caught.push((name.clone(), value.trim().to_owned()));
-                if step(rest, tail, caught, fuel) {
-                    return true;
+                let matched = step(rest, tail, caught, fuel);
+                if !matched {
+                    caught.pop();
                 }
-                caught.pop();
-            }
-            false
+                matched
+            })
+        }
+    }
+}
+
+/// How much a catch may take, in the order to try.
+fn lengths(kind: Kind, last: bool, text: &[char]) -> std::ops::RangeInclusive<usize> {
+    match kind {
+        // The last catch takes its own punctuation along.
+        Kind::Anything if last => text.len()..=text.len(),
+        Kind::Anything => 1..=text.len(),
+        // A word may end a sentence: `read Cargo.toml.`
+        Kind::Word => {
+            let most = text.iter().take_while(|c| !c.is_whitespace()).count();
+            let word = text.get(..most).unwrap_or_default();
+            let punctuation = word.iter().rev().take_while(|c| matches!(c, '.' | ',' | '!' | '?' | ';' | ':')).count();
+            if punctuation < most { most - punctuation..=most } else { most..=most }
+        }
+        Kind::Number => {
+            let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
+            digits..=digits
         }
     }
 }
