@@ -76,7 +76,7 @@ impl World {
             };
             let mut line = format!("{toolset} [{state}]: {description}");
             if let Some(asks) = self.asks_first(agent, toolset) {
-                line.push_str(&format!(" Asks first: {asks}."));
+                line += &format!(" Asks first: {asks}.");
             }
             lines.push(line);
         }
@@ -96,7 +96,7 @@ impl World {
         let close = near(wire, offered.iter().map(|tool| tool.wire.as_str()), 3);
         if !close.is_empty() {
             let close: Vec<String> = close.iter().map(|name| format!("'{name}'")).collect();
-            text.push_str(&format!(" Near names you can call: {}.", close.join(", ")));
+            text += &format!(" Near names you can call: {}.", close.join(", "));
         }
         if !offered.iter().any(|tool| tool.id == ToolId::core("load_tools")) {
             return text;
@@ -105,7 +105,7 @@ impl World {
             self.last_build(toolset).is_some_and(|tools| tools.iter().any(|tool| has_name(toolset, tool, wire)))
         };
         match self.loadable(agent, held).into_iter().find(provides) {
-            Some(toolset) => text.push_str(&format!(" '{toolset}' provides it: call load_tools with that name first.")),
+            Some(toolset) => text += &format!(" '{toolset}' provides it: call load_tools with that name first."),
             None => text.push_str(
                 " If it belongs to a tool group you have not loaded, call available_tools to see what you can load, \
                  then load_tools.",
@@ -141,7 +141,7 @@ impl World {
                 .map(|facts| shown(facts.name.as_str()))
                 .collect(),
             None => {
-                let entries = || self.policies.of(agent).entries.iter().map(|entry| &entry.entry);
+                let entries = || self.policies.of(agent).entries.iter().map(|entry| &entry.gate);
                 if entries().any(|entry| matches!(entry, GateEntry::Toolset(named) if named == toolset)) {
                     return Some("every tool".to_owned());
                 }

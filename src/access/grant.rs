@@ -163,12 +163,12 @@ impl World {
         let entry = GateEntry::parse(text)?;
         self.must_match(&agent, &entry)?;
         let floor = self.policies.floor.entries.iter().find(|floor| {
-            floor.entry.overlaps(&entry)
+            floor.gate.overlaps(&entry)
                 || self
                     .policies
                     .resolved(&entry, &self.earned(&agent))
                     .iter()
-                    .any(|tool| self.reaches(&floor.entry, tool))
+                    .any(|tool| self.policies.reaches(&floor.gate, tool))
         });
         if let Some(floor) = floor {
             return Err(format!(

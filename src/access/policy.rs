@@ -77,13 +77,23 @@ pub(super) struct Entry {
     pub(super) span: Span,
     /// The floor has no lists; its entries count as `confirm`.
     pub(super) list: GateList,
-    pub(super) entry: GateEntry,
+    pub(super) gate: GateEntry,
 }
 
-/// One pair, resolved: the default one, or an agent's own.
+/// What a list of entries is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// `confirm` and `review` of one table.
+    Pair,
+    /// `[security].never_auto_approve`.
+    Floor,
+}
+
+/// The entries of one pair (the default one, or an agent's own), or of the floor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Policy {
-    /// `assistant.tools`, `agents.coder.tools`, or `security].never_auto_approve` for the floor's messages.
+    pub(super) purpose: Purpose,
+    /// The table that it stands in: `assistant.tools`, `agents.coder.tools`, `security`.
     pub(super) table: String,
     /// The line of its first key, if it has one.
     pub(super) line: Option<usize>,
@@ -130,7 +140,29 @@ impl Policy {
             entries.extend(parse_list(&written.entries, list, &place, faults));
         }
         let line = lists.iter().filter_map(|(_, written)| written.as_ref()).map(|list| list.key.line).min();
-        Self { table, line, entries }
+        Self { purpose: Purpose::Pair, table, line, entries }
+    }
+
+    /// `'fs.raed_file' in confirm of [assistant.tools]`: how a message names an entry.
+    pub(super) fn place(&self, entry: &Entry) -> String {
+        let written = shown(&entry.written);
+        match self.purpose {
+            Purpose::Pair => format!("'{written}' in {} of [{}]", entry.list, self.table),
+            Purpose::Floor => format!("'{written}' in [security].never_auto_approve"),
+        }
+    }
+
+    /// The first entry of `list` that resolves to the tool name `name`, which builds of `owners` offer.
+    fn resolved_to(&self, list: GateList, name: &ToolName, owners: &BTreeSet<ToolsetName>) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.list == list && matches(&entry.gate, name, Some(owners)))
+    }
+
+    /// The rule that an entry which matches nothing breaks.
+    pub(super) fn rule(&self) -> &'static str {
+        match self.purpose {
+            Purpose::Pair => "P6",
+            Purpose::Floor => "P20",
+        }
     }
 
     /// `from [assistant.tools] line 12`, as a card says it.
@@ -142,15 +174,15 @@ impl Policy {
 fn parse_list(written: &[Spanned<String>], list: GateList, place: &str, faults: &mut Vec<Fault>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for word in written {
-        let entry = match GateEntry::parse(&word.value) {
-            Ok(entry) => entry,
+        let gate = match GateEntry::parse(&word.value) {
+            Ok(gate) => gate,
             Err(message) => {
                 let message = format!("{message} (in {place})");
                 faults.push(Fault { rule: "P2", span: Some(word.span), message, hint: None });
                 continue;
             }
         };
-        if let Some(first) = entries.iter().find(|other| other.entry == entry) {
+        if let Some(first) = entries.iter().find(|other| other.gate == gate) {
             faults.push(Fault {
                 rule: "A15",
                 span: Some(word.span),
@@ -159,7 +191,7 @@ fn parse_list(written: &[Spanned<String>], list: GateList, place: &str, faults: 
             });
             continue;
         }
-        entries.push(Entry { written: word.value.clone(), span: word.span, list, entry });
+        entries.push(Entry { written: word.value.clone(), span: word.span, list, gate });
     }
     entries
 }
@@ -177,7 +209,7 @@ impl Policies {
         }
         let entries = parse_list(&declarations.floor, GateList::Confirm, "[security].never_auto_approve", faults);
         let line = entries.first().map(|entry| entry.span.line);
-        let floor = Policy { table: "security".to_owned(), line, entries };
+        let floor = Policy { purpose: Purpose::Floor, table: "security".to_owned(), line, entries };
         Self { all, declared, floor, owners: BTreeMap::new(), auto_approval: declarations.auto_approval }
     }
 
@@ -217,7 +249,7 @@ impl Policies {
 
     fn reaching<'a>(&self, policy: &'a Policy, tool: &ToolId) -> Option<&'a Entry> {
         let owners = self.owners.get(&tool.name);
-        policy.entries.iter().find(|entry| entry.entry.names(tool) || matches(&entry.entry, &tool.name, owners))
+        policy.entries.iter().find(|entry| entry.gate.names(tool) || matches(&entry.gate, &tool.name, owners))
     }
 
     /// Whether an entry reaches this tool: by its text, or by the tool names it resolved to (P19).
@@ -286,8 +318,8 @@ impl Policies {
     fn unmatched(&self, toolset: &ToolsetName, names: &BTreeSet<ToolName>) -> Vec<Problem> {
         let mut problems = Vec::new();
         for policy in self.all.iter().chain([&self.floor]) {
-            for entry in policy.entries.iter().filter(|entry| entry.entry.toolset() == Some(toolset)) {
-                let found = match &entry.entry {
+            for entry in policy.entries.iter().filter(|entry| entry.gate.toolset() == Some(toolset)) {
+                let found = match &entry.gate {
                     GateEntry::Tool(_, name) => names.contains(name),
                     _ => !names.is_empty(),
                 };
@@ -300,8 +332,8 @@ impl Policies {
     }
 
     fn no_match(&self, policy: &Policy, entry: &Entry, toolset: &ToolsetName, names: &BTreeSet<ToolName>) -> Problem {
-        let place = self.place(policy, entry);
-        let (message, hint) = match &entry.entry {
+        let place = format!("{}, line {},", policy.place(entry), entry.span.line);
+        let (message, hint) = match &entry.gate {
             GateEntry::Tool(_, name) => {
                 let close: Vec<String> = near(name.as_str(), names.iter().map(ToolName::as_str), 3)
                     .into_iter()
@@ -319,7 +351,7 @@ impl Policies {
             _ => (format!("{place} matches nothing: '{toolset}' provides no tools"), "take the entry out".to_owned()),
         };
         Problem {
-            rule: if std::ptr::eq(policy, &self.floor) { "P20" } else { "P6" },
+            rule: policy.rule(),
             entry: Spanned::new(entry.written.clone(), entry.span),
             message,
             hint: Some(hint),
@@ -328,13 +360,10 @@ impl Policies {
 
     /// What one tool name that `owners` offer breaks: in both lists of a policy, or in `review` and the floor.
     fn conflicts(&self, name: &ToolName, owners: &BTreeSet<ToolsetName>, problems: &mut Vec<Problem>) {
-        let of = |policy: &'_ Policy, list: GateList| -> Option<Entry> {
-            policy.entries.iter().find(|e| e.list == list && matches(&e.entry, name, Some(owners))).cloned()
-        };
         for policy in &self.all {
-            let Some(review) = of(policy, GateList::Review) else { continue };
-            if let Some(confirm) = of(policy, GateList::Confirm) {
-                self.push_once(problems, policy, &review, || {
+            let Some(review) = policy.resolved_to(GateList::Review, name, owners) else { continue };
+            if let Some(confirm) = policy.resolved_to(GateList::Confirm, name, owners) {
+                push_once(problems, review, || {
                     format!(
                         "'{}' in confirm (line {}) and '{}' in review (line {}) of [{}] both gate the name '{}'",
                         confirm.written,
@@ -347,34 +376,22 @@ impl Policies {
                 });
             }
             if self.auto_approval
-                && let Some(floor) = of(&self.floor, GateList::Confirm)
+                && let Some(floor) = self.floor.resolved_to(GateList::Confirm, name, owners)
             {
-                self.push_once(problems, policy, &review, || reaches_floor(policy, &review, &floor));
+                push_once(problems, review, || reaches_floor(policy, review, floor));
             }
         }
     }
+}
 
-    fn push_once(&self, problems: &mut Vec<Problem>, policy: &Policy, entry: &Entry, message: impl Fn() -> String) {
-        let _ = policy;
-        let entry_word = Spanned::new(entry.written.clone(), entry.span);
-        if problems.iter().any(|problem| problem.entry == entry_word) {
-            return;
-        }
-        problems.push(Problem {
-            rule: "P6",
-            entry: entry_word,
-            message: message(),
-            hint: Some("leave a tool in one list only".to_owned()),
-        });
+/// Reports each entry's conflicts once.
+fn push_once(problems: &mut Vec<Problem>, entry: &Entry, message: impl FnOnce() -> String) {
+    let entry = Spanned::new(entry.written.clone(), entry.span);
+    if problems.iter().any(|problem| problem.entry == entry) {
+        return;
     }
-
-    /// `'fs.raed_file' in confirm of [assistant.tools], line 12,`: how a message names an entry.
-    fn place(&self, policy: &Policy, entry: &Entry) -> String {
-        if std::ptr::eq(policy, &self.floor) {
-            return format!("'{}' in [security].never_auto_approve, line {},", entry.written, entry.span.line);
-        }
-        format!("'{}' in {} of [{}], line {},", entry.written, entry.list, policy.table, entry.span.line)
-    }
+    let hint = Some("leave a tool in one list only".to_owned());
+    problems.push(Problem { rule: "P6", entry, message: message(), hint });
 }
 
 pub(super) fn reaches_floor(policy: &Policy, review: &Entry, floor: &Entry) -> String {

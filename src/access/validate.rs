@@ -272,14 +272,12 @@ fn entries(context: &Context<'_>, policies: &Policies, faults: &mut Vec<Fault>) 
             .collect();
         let scope = if owner.is_some() { Scope::Declared } else { Scope::Default };
         for entry in &policy.entries {
-            let place = format!("'{}' in {} of [{}]", shown(&entry.written), entry.list, policy.table);
-            faults.extend(entry_fault(context, entry, &place, &concerned, scope));
+            faults.extend(entry_fault(context, policy, entry, &concerned, scope));
         }
         both_lists(policy, faults);
     }
     for entry in &policies.floor.entries {
-        let place = format!("'{}' in [security].never_auto_approve", shown(&entry.written));
-        faults.extend(entry_fault(context, entry, &place, &all, Scope::Floor));
+        faults.extend(entry_fault(context, &policies.floor, entry, &all, Scope::Floor));
     }
 }
 
@@ -293,16 +291,16 @@ enum Scope {
 
 fn entry_fault(
     context: &Context<'_>,
+    policy: &Policy,
     entry: &Entry,
-    place: &str,
     concerned: &[&AgentDeclaration],
     scope: Scope,
 ) -> Option<Fault> {
-    let rule = if scope == Scope::Floor { "P20" } else { "P6" };
+    let (rule, place) = (policy.rule(), policy.place(entry));
     let wrong = |message: String, hint: String| Some(fault(rule, Some(entry.span), message, hint));
     let table = |agent: &AgentDeclaration| context.tables.get(&agent.name.value);
-    let Some(toolset) = entry.entry.toolset() else {
-        let wanted = match &entry.entry {
+    let Some(toolset) = entry.gate.toolset() else {
+        let wanted = match &entry.gate {
             GateEntry::CoreTool(name) if !CORE_TOOLS.contains(&name.as_str()) => {
                 let close = near(name.as_str(), CORE_TOOLS, 3);
                 let hint = did_you_mean(&close).unwrap_or_else(|| format!("core tools: {}", CORE_TOOLS.join(", ")));
@@ -367,7 +365,7 @@ pub(super) fn core_earned(agent: &AgentDeclaration, table: Option<&Table>) -> Ve
 fn both_lists(policy: &Policy, faults: &mut Vec<Fault>) {
     let of = |list: GateList| policy.entries.iter().filter(move |entry| entry.list == list);
     for review in of(GateList::Review) {
-        if let Some(confirm) = of(GateList::Confirm).find(|confirm| confirm.entry.overlaps(&review.entry)) {
+        if let Some(confirm) = of(GateList::Confirm).find(|confirm| confirm.gate.overlaps(&review.gate)) {
             let message = format!(
                 "'{}' in review of [{}] and '{}' in confirm (line {}) gate the same tool",
                 review.written, policy.table, confirm.written, confirm.span.line
@@ -392,7 +390,7 @@ fn auto_approval(context: &Context<'_>, policies: &Policies, faults: &mut Vec<Fa
     }
     for (_, policy) in policies.pairs() {
         for review in policy.entries.iter().filter(|entry| entry.list == GateList::Review) {
-            let floor = policies.floor.entries.iter().find(|floor| floor.entry.overlaps(&review.entry));
+            let floor = policies.floor.entries.iter().find(|floor| floor.gate.overlaps(&review.gate));
             if let Some(floor) = floor {
                 let hint = "move it to confirm, or name single tools that the floor does not hold".to_owned();
                 faults.push(fault("P10", Some(review.span), reaches_floor(policy, review, floor), hint));

@@ -10,7 +10,7 @@ use super::available::{Role, Table};
 use super::declare::{Declarations, Fault};
 use super::grant::{Allow, Answer, Grant};
 use super::held::{Arrival, Held, HeldTool};
-use super::name::{AgentName, GateEntry, Owner, Spanned, ToolId, ToolName, ToolsetName, shown};
+use super::name::{AgentName, Owner, Spanned, ToolId, ToolName, ToolsetName, shown};
 use super::offer::{Filter, Withheld, first_withheld};
 use super::policy::{AskReason, BuildRefusal, Decision, Policies};
 use super::registry::{Registry, ToolFacts, screen};
@@ -470,10 +470,5 @@ impl World {
     /// W2: what says no for the whole of `toolset`.
     pub(super) fn toolset_check_says_no(&self, toolset: &ToolsetName) -> Option<&Withheld> {
         self.checks.get(toolset)?.whole.as_ref()
-    }
-
-    /// Whether `entry` reaches `tool` as things were built so far (P19).
-    pub(super) fn reaches(&self, entry: &GateEntry, tool: &ToolId) -> bool {
-        self.policies.reaches(entry, tool)
     }
 }
