@@ -55,7 +55,7 @@ scripts! {
     p14_several_cards_are_open_together_and_each_is_its_own
     p16_a_grant_covers_this_exact_call_from_then_on
     p16_no_grant_for_a_floor_tool
-    p17_core_tools_are_gated_like_any_other
+    p2_core_tools_are_gated_like_any_other
     r10_a_refused_build_is_said_to_the_model_and_the_person
     r12_what_was_loaded_is_preloaded_and_a_denied_load_is_not
     r5_available_tools_is_answered_here
