@@ -4,7 +4,7 @@ mod approval;
 mod availability;
 mod common;
 mod explained;
-//mod histories;
+mod histories;
 mod names;
 mod offered;
 mod residency;
