@@ -153,7 +153,7 @@ fn markdown() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn any_cut_of_a_stream_gives_the_same_lines(
