@@ -127,6 +127,9 @@ impl Cleaner {
                 let letter = u8::try_from(u32::from(character) - 0x1f1e6).unwrap_or(0) + b'A';
                 self.plain(char::from(letter), 1, out);
             }
+            // Half-width voicing marks join the letter before in one place and stand alone in another.
+            '\u{ff9e}' => self.plain('\u{309b}', 2, out),
+            '\u{ff9f}' => self.plain('\u{309c}', 2, out),
             _ if hidden(character) => {}
             _ => match character.width() {
                 Some(0) => {
@@ -196,7 +199,10 @@ pub fn visible(text: &str) -> String {
             '\u{7f}' => out.push('\u{2421}'),
             _ if hidden(character)
                 || lookalike_space(character)
-                || matches!(character, '\u{2028}' | '\u{2029}' | '\u{1f1e6}'..='\u{1f1ff}')
+                || matches!(
+                    character,
+                    '\u{2028}' | '\u{2029}' | '\u{ff9e}' | '\u{ff9f}' | '\u{1f1e6}'..='\u{1f1ff}'
+                )
                 || (mark && (!base || marks >= MARKS)) =>
             {
                 out.push_str(&format!("\u{27e8}U+{code:04X}\u{27e9}"));

@@ -165,15 +165,15 @@ impl Item {
             let newlines = newlines(text.get(range.clone()).unwrap_or_default());
             self.pieces.push(Piece { range, newlines, spaced, ..Piece::default() });
         }
-        self.settled += cut.settled;
-        self.split = text.len();
-        // A code block that streams keeps the lines that are final.
+        // A code block that streams keeps the lines that are final, also when it just ended.
         if let (Some(old), Some(new)) = (reused, self.pieces.get_mut(self.settled))
             && old.open.is_some()
             && old.range.start == new.range.start
         {
             (new.open, new.lines) = (old.open, old.lines);
         }
+        self.settled += cut.settled;
+        self.split = text.len();
         if self.pieces.is_empty() {
             self.pieces.push(Piece::default());
         }
