@@ -177,12 +177,11 @@ fn welcome(ui: &Ui, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &ui.session else { return };
     lines.push(Line::styled(format!(" {} is here. Say something.", clean_line(session.agent.as_str())), text));
     lines.push(Line::default());
+    let indent = [Span::raw(" ")];
+    let wrap = Wrap::words(usize::from(area.width).saturating_sub(1)).indented(&indent, &indent);
     if session.rehearsal {
-        let warning = ui.theme.style(Role::Warning);
-        lines.push(Line::styled(
-            " This is the rehearsal model: it answers from a script, nothing leaves this machine.",
-            warning,
-        ));
+        let warning = "This is the rehearsal model: it answers from a script, and nothing leaves this machine.";
+        wrap.append(&[Span::styled(warning, ui.theme.style(Role::Warning))], &mut lines);
         lines.push(Line::default());
     }
     if let Some(report) = ui.report() {
@@ -191,16 +190,14 @@ fn welcome(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         let deferred = report.deferred.len();
         let asks = panes::asks_first(report);
         let text = format!(
-            " It starts with {} of {} ({}); {} more can be loaded; {} asked about first.",
+            "It starts with {} of {} ({}); {} more can be loaded; {} asked about first.",
             paint::counted(tools, "tool"),
             paint::counted(held, "toolset"),
             paint::bytes(size),
             paint::counted(deferred, "toolset"),
             if asks == 1 { "1 tool is".to_owned() } else { format!("{asks} tools are") },
         );
-        let wrap = Wrap::words(usize::from(area.width).saturating_sub(1));
-        let indent = [Span::raw(" ")];
-        wrap.indented(&indent, &indent).append(&[Span::styled(text.trim_start().to_owned(), dim)], &mut lines);
+        wrap.append(&[Span::styled(text, dim)], &mut lines);
     }
     put_all(buffer, area, &lines);
 }
