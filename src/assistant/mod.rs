@@ -264,7 +264,7 @@ impl Driver {
         }
     }
 
-    /// The hook on a load's build (P8), and what a person is told where it failed (R10, P9).
+    /// The hook on a load's build (P8). The run says what failed (R10, P9).
     async fn accept_load(
         &mut self,
         toolset: &ToolsetName,
@@ -290,11 +290,7 @@ impl Driver {
                 }
                 Ok(built.loaded())
             }
-            Err(error) => {
-                let sentence = format!("Could not load '{toolset}' for {}: {error}", self.entry);
-                self.alert(Severity::Warning, sentence, None).await;
-                Err(error)
-            }
+            Err(error) => Err(error),
         }
     }
 
