@@ -1,1 +1,33 @@
-//! Conversation logs on disk. Derived data is never the truth.
+//! Conversation logs on disk: append-only files of JSON lines, and what is derived from them.
+//!
+//! The logs are the truth; the list's sidecar may be deleted at any time. Nothing here shows anything or runs anything.
+
+pub mod catalogue;
+pub mod error;
+pub mod history;
+pub mod log;
+mod stored;
+
+use std::path::{Path, PathBuf};
+
+pub use catalogue::{Listing, find, list, remove, rename};
+pub use error::StoreError;
+pub use history::{loads, repair, title};
+pub use log::{Header, Log, Opened};
+
+/// Where the conversations of a data directory are: `data/conversations`.
+pub fn directory(data: &Path) -> PathBuf {
+    data.join("conversations")
+}
+
+/// The log of conversation `id`. An id comes from a person or a file name, so one that could leave `directory` is none.
+fn path_of(directory: &Path, id: &str) -> Result<PathBuf, StoreError> {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if id.is_empty() || id.len() > 64 || !id.bytes().all(legal) {
+        return Err(StoreError::NotAnId { id: id.chars().take(80).collect() });
+    }
+    Ok(directory.join(format!("{id}.{EXTENSION}")))
+}
+
+/// What a log's file name ends with.
+const EXTENSION: &str = "jsonl";

@@ -1,0 +1,84 @@
+//! What can go wrong with stored conversations, each with what to do about it.
+
+use std::path::PathBuf;
+
+use crate::system::{FileError, LockError};
+
+/// An operation on stored conversations that failed: a lower-case fragment that names the file or the id.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The disk said no.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Another process, or this one, has the conversation open.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// A word that cannot be an id.
+    #[error("'{id}' is not a conversation's id")]
+    NotAnId {
+        /// It, cut to 80 characters.
+        id: String,
+    },
+    /// No stored conversation has this id or prefix.
+    #[error("no stored conversation begins with '{id}'")]
+    Unknown {
+        /// What was looked for.
+        id: String,
+    },
+    /// A prefix under [`super::catalogue::SHORTEST_PREFIX`] characters.
+    #[error("'{prefix}' is too short to name a conversation")]
+    TooShort {
+        /// It.
+        prefix: String,
+    },
+    /// A prefix of several ids.
+    #[error("'{prefix}' names {count} conversations: {}", .examples.join(", "))]
+    Ambiguous {
+        /// It.
+        prefix: String,
+        /// How many begin with it.
+        count: usize,
+        /// At most three of them, the newest first.
+        examples: Vec<String>,
+    },
+    /// The file does not begin with a header line of this program.
+    #[error("{} does not begin with a conversation's header: {reason}", .path.display())]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+        /// What its first line is instead.
+        reason: String,
+    },
+    /// A write failed before and could not be undone, so nothing more may be written.
+    #[error("{} may end in half a line after a failed write, so nothing more is written to it", .path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A record that cannot be written as JSON.
+    #[error("could not write a record of {} as JSON: {reason}", .path.display())]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl StoreError {
+    /// What a person can do about it, if anything in particular.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Lock(LockError::Held { .. }) => Some("close the conversation there, or open another one here"),
+            Self::NotAnId { .. } | Self::Unknown { .. } => Some("`kokua conversations list` prints every id"),
+            Self::TooShort { .. } | Self::Ambiguous { .. } => {
+                Some("give the whole id, or enough of its beginning: at least 6 characters and no other id's")
+            }
+            Self::NoHeader { .. } => {
+                Some("nothing can be read from it; `kokua conversations rm` with its whole id removes it")
+            }
+            Self::Broken { .. } => Some("make room on the disk, then open the conversation again"),
+            Self::File(_) | Self::Lock(_) | Self::Encode { .. } => None,
+        }
+    }
+}

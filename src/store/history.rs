@@ -1,0 +1,97 @@
+//! What follows from a conversation's records alone. Pure.
+
+use std::collections::BTreeSet;
+
+use crate::agent::{CallId, Ending, Record, TurnEnd};
+
+/// What the model reads as the result of a call that the program's end cut off.
+const INTERRUPTED: &str = "Interrupted: the program ended before this call had a result. It may or may not have run.";
+
+/// What must be written after `records` so that every call has its one ending and no turn is open: `Interrupted` for
+/// each call without a result, in call order, then for the open turn. Nothing for a history that ended in order. The
+/// time is the last one known, since nobody knows when the program ended.
+pub fn repair(records: &[Record]) -> Vec<Record> {
+    let at = records.iter().rev().find_map(time).unwrap_or(0);
+    let ended: BTreeSet<CallId> = records.iter().filter_map(ended_call).collect();
+    let calls = records.iter().filter_map(|record| match record {
+        Record::ModelCall { message, .. } => Some(message.calls().map(|call| call.id)),
+        _ => None,
+    });
+    let mut repairs: Vec<Record> = calls
+        .flatten()
+        .filter(|call| !ended.contains(call))
+        .map(|call| Record::CallEnded {
+            at,
+            call,
+            ending: Ending::Interrupted,
+            answer: None,
+            text: INTERRUPTED.to_owned(),
+            note: None,
+            took_ms: 0,
+        })
+        .collect();
+    let open = records.iter().rev().find_map(|record| match record {
+        Record::TurnStarted { .. } => Some(true),
+        Record::TurnEnded { .. } => Some(false),
+        _ => None,
+    });
+    if open == Some(true) {
+        repairs.push(Record::TurnEnded { at, end: TurnEnd::Interrupted });
+    }
+    repairs
+}
+
+/// Toolsets to preload when the conversation is wired again (R12): those that a call's recorded ending says were
+/// loaded, each once, in first-loaded order. The caller leaves out what the agent's table no longer makes available.
+pub fn loads(records: &[Record]) -> Vec<String> {
+    let mut loaded: Vec<String> = Vec::new();
+    for record in records {
+        if let Record::CallEnded { ending: Ending::Loaded { toolset }, .. } = record
+            && !loaded.contains(toolset)
+        {
+            loaded.push(toolset.clone());
+        }
+    }
+    loaded
+}
+
+/// The title that was given last, if one was.
+pub fn title(records: &[Record]) -> Option<&str> {
+    records.iter().rev().find_map(|record| match record {
+        Record::Titled { title } => Some(title.as_str()),
+        _ => None,
+    })
+}
+
+/// When a record was made, where it says so.
+fn time(record: &Record) -> Option<i64> {
+    match record {
+        Record::TurnStarted { at, .. }
+        | Record::Said { at, .. }
+        | Record::ModelCall { at, .. }
+        | Record::CallEnded { at, .. }
+        | Record::TurnEnded { at, .. } => Some(*at),
+        Record::Titled { .. } | Record::Preloaded { .. } => None,
+    }
+}
+
+fn ended_call(record: &Record) -> Option<CallId> {
+    match record {
+        Record::CallEnded { call, .. } => Some(*call),
+        _ => None,
+    }
+}
+
+/// Leaves out results that no call waits for: a second one for its call, or one whose call was on a line that could not
+/// be read. A model's provider refuses a history with either. How many were left out.
+pub(super) fn drop_stray_endings(records: &mut Vec<Record>) -> usize {
+    let before = records.len();
+    let mut waiting: BTreeSet<CallId> = BTreeSet::new();
+    records.retain(|record| {
+        if let Record::ModelCall { message, .. } = record {
+            waiting.extend(message.calls().map(|call| call.id));
+        }
+        ended_call(record).is_none_or(|call| waiting.remove(&call))
+    });
+    before - records.len()
+}

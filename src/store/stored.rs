@@ -1,0 +1,152 @@
+//! How a conversation is written: one JSON object a line, a header first. Version 1.
+//!
+//! These types are the file format. They change only so that old files still read, whatever the domain's types do. A
+//! new kind of line, or a new field, needs no new version: older programs skip it. `version` goes up when a line that
+//! older programs read comes to mean something else.
+
+use serde::{Deserialize, Serialize};
+
+use crate::access::{AgentName, Answer, Attendance};
+use crate::agent::record::OfferRecord;
+use crate::agent::{AssistantMessage, CallId, CallKind, Ending, Failure, Record, TurnEnd, Usage, UserMessage};
+
+/// The version that is written, and the newest that is read without a notice.
+pub(super) const VERSION: u32 = 1;
+
+/// The first line of every log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "record", rename = "conversation")]
+pub(super) struct StoredHeader {
+    pub version: u32,
+    pub id: String,
+    pub agent: AgentName,
+    pub created: i64,
+}
+
+/// Every later line. The fields are explained where the domain declares them: [`Record`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+enum Stored {
+    TurnStarted {
+        at: i64,
+        attendance: Attendance,
+        message: UserMessage,
+    },
+    Said {
+        at: i64,
+        message: UserMessage,
+    },
+    ModelCall {
+        at: i64,
+        number: u32,
+        kind: CallKind,
+        message: AssistantMessage,
+        offer: OfferRecord,
+        usage: Usage,
+        took_ms: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+    },
+    CallEnded {
+        at: i64,
+        call: CallId,
+        #[serde(flatten)]
+        ending: Ending,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Answer>,
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        took_ms: u64,
+    },
+    TurnEnded {
+        at: i64,
+        #[serde(flatten)]
+        end: TurnEnd,
+    },
+    Titled {
+        title: String,
+    },
+    Preloaded {
+        toolset: String,
+    },
+}
+
+/// The `record` of every line that this version knows.
+const KINDS: [&str; 8] =
+    ["conversation", "turn_started", "said", "model_call", "call_ended", "turn_ended", "titled", "preloaded"];
+
+impl From<Record> for Stored {
+    fn from(record: Record) -> Self {
+        match record {
+            Record::TurnStarted { at, attendance, message } => Self::TurnStarted { at, attendance, message },
+            Record::Said { at, message } => Self::Said { at, message },
+            Record::ModelCall { at, number, kind, message, offer, usage, took_ms, failure } => {
+                Self::ModelCall { at, number, kind, message, offer, usage, took_ms, failure }
+            }
+            Record::CallEnded { at, call, ending, answer, text, note, took_ms } => {
+                Self::CallEnded { at, call, ending, answer, text, note, took_ms }
+            }
+            Record::TurnEnded { at, end } => Self::TurnEnded { at, end },
+            Record::Titled { title } => Self::Titled { title },
+            Record::Preloaded { toolset } => Self::Preloaded { toolset },
+        }
+    }
+}
+
+impl From<Stored> for Record {
+    fn from(stored: Stored) -> Self {
+        match stored {
+            Stored::TurnStarted { at, attendance, message } => Self::TurnStarted { at, attendance, message },
+            Stored::Said { at, message } => Self::Said { at, message },
+            Stored::ModelCall { at, number, kind, message, offer, usage, took_ms, failure } => {
+                Self::ModelCall { at, number, kind, message, offer, usage, took_ms, failure }
+            }
+            Stored::CallEnded { at, call, ending, answer, text, note, took_ms } => {
+                Self::CallEnded { at, call, ending, answer, text, note, took_ms }
+            }
+            Stored::TurnEnded { at, end } => Self::TurnEnded { at, end },
+            Stored::Titled { title } => Self::Titled { title },
+            Stored::Preloaded { toolset } => Self::Preloaded { toolset },
+        }
+    }
+}
+
+/// Why a line gave no record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LineFault {
+    /// A kind of line that a newer version writes.
+    Newer(String),
+    /// Not JSON, or not what its kind holds.
+    Unreadable(String),
+}
+
+/// A record as its line, without the line end.
+pub(super) fn encode(record: &Record) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Stored::from(record.clone()))
+}
+
+/// A line as its record.
+pub(super) fn decode(line: &[u8]) -> Result<Record, LineFault> {
+    #[derive(Deserialize)]
+    struct Kind {
+        record: String,
+    }
+    serde_json::from_slice::<Stored>(line).map(Record::from).map_err(|error| {
+        match serde_json::from_slice::<Kind>(line) {
+            Ok(Kind { record }) if !KINDS.contains(&record.as_str()) => LineFault::Newer(record),
+            Ok(_) | Err(_) => LineFault::Unreadable(reason(&error)),
+        }
+    })
+}
+
+/// A parser's words without `at line 1 column n`: the line is always 1, and the notice names the real one.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" at line ").unwrap_or(text.len());
+    text.chars().take(text.get(..end).map_or(0, |kept| kept.chars().count()).min(200)).collect()
+}
+
+#[cfg(test)]
+#[path = "stored_tests.rs"]
+mod tests;

@@ -1,0 +1,56 @@
+//! One holder of a file at a time, across processes. A lock ends with its file handle, however the process ends.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a file was not locked.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Somebody else holds it.
+    #[error("{} is in use by another kokua", .path.display())]
+    Held {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("could not lock {}: {source}", .path.display())]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Takes the lock of `file` without waiting; `path` is for the error only. Dropping the file gives it back.
+///
+/// # Errors
+/// It is held (by another process, or through another handle of this one), or the file system has no locks.
+pub fn try_lock(file: &File, path: &Path) -> Result<(), LockError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => LockError::Held { path: path.to_owned() },
+        TryLockError::Error(source) => LockError::Failed { path: path.to_owned(), source },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::{LockError, try_lock};
+
+    #[test]
+    fn a_second_handle_is_refused_until_the_first_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        let first = File::create(&path).unwrap();
+        try_lock(&first, &path).unwrap();
+        let second = File::open(&path).unwrap();
+        let error = try_lock(&second, &path).unwrap_err();
+        assert!(matches!(error, LockError::Held { .. }));
+        assert_eq!(error.to_string(), format!("{} is in use by another kokua", path.display()));
+        drop(first);
+        try_lock(&second, &path).unwrap();
+    }
+}
