@@ -74,11 +74,9 @@ impl World {
                 Listed::Refused(entry) => format!("refused: {}", shown(&entry)),
                 Listed::Off(reason) => format!("off: {reason}"),
             };
-            let mut line = format!("{toolset} [{state}]: {description}");
-            if let Some(asks) = self.asks_first(agent, toolset) {
-                line += &format!(" Asks first: {asks}.");
-            }
-            lines.push(line);
+            let asks =
+                self.asks_first(agent, toolset).map(|names| format!(" Asks first: {names}.")).unwrap_or_default();
+            lines.push(format!("{toolset} [{state}]: {description}{asks}"));
         }
         if lines.is_empty() {
             return format!(
@@ -92,26 +90,24 @@ impl World {
     /// The error result for a wire name that is not held (A12): near names out of `offered` and the toolset to load. Says
     /// nothing about what is held and withheld.
     pub fn unknown_tool(&self, agent: &AgentName, held: &Held, offered: &[&HeldTool], wire: &str) -> String {
-        let mut text = format!("Tool '{}' not found.", shown(wire));
         let close = near(wire, offered.iter().map(|tool| tool.wire.as_str()), 3);
+        let close: Vec<String> = close.iter().map(|name| format!("'{name}'")).collect();
+        let mut sentences = vec![format!("Tool '{}' not found.", shown(wire))];
         if !close.is_empty() {
-            let close: Vec<String> = close.iter().map(|name| format!("'{name}'")).collect();
-            text += &format!(" Near names you can call: {}.", close.join(", "));
+            sentences.push(format!("Near names you can call: {}.", close.join(", ")));
         }
-        if !offered.iter().any(|tool| tool.id == ToolId::core("load_tools")) {
-            return text;
+        if offered.iter().any(|tool| tool.id == ToolId::core("load_tools")) {
+            let provides = |toolset: &&ToolsetName| {
+                self.last_build(toolset).is_some_and(|tools| tools.iter().any(|tool| has_name(toolset, tool, wire)))
+            };
+            sentences.push(match self.loadable(agent, held).into_iter().find(provides) {
+                Some(toolset) => format!("'{toolset}' provides it: call load_tools with that name first."),
+                None => "If it belongs to a tool group you have not loaded, call available_tools to see what you can \
+                         load, then load_tools."
+                    .to_owned(),
+            });
         }
-        let provides = |toolset: &&ToolsetName| {
-            self.last_build(toolset).is_some_and(|tools| tools.iter().any(|tool| has_name(toolset, tool, wire)))
-        };
-        match self.loadable(agent, held).into_iter().find(provides) {
-            Some(toolset) => text += &format!(" '{toolset}' provides it: call load_tools with that name first."),
-            None => text.push_str(
-                " If it belongs to a tool group you have not loaded, call available_tools to see what you can load, \
-                 then load_tools.",
-            ),
-        }
-        text
+        sentences.join(" ")
     }
 
     /// The loadable toolsets of `agent`: available, not held, and neither refused nor off.
@@ -134,24 +130,19 @@ impl World {
 
     /// The gated tools of `toolset` under `agent`'s policy, or what the entries say of one that was not built yet.
     fn asks_first(&self, agent: &AgentName, toolset: &ToolsetName) -> Option<String> {
-        let gated: Vec<String> = match self.last_build(toolset) {
-            Some(tools) => tools
-                .iter()
-                .filter(|facts| self.policies.gate(agent, &ToolId::of(toolset, &facts.name)).is_some())
-                .map(|facts| shown(facts.name.as_str()))
-                .collect(),
-            None => {
-                let entries = || self.policies.of(agent).entries.iter().map(|entry| &entry.gate);
-                if entries().any(|entry| matches!(entry, GateEntry::Toolset(named) if named == toolset)) {
-                    return Some("every tool".to_owned());
-                }
-                entries()
-                    .filter_map(|entry| match entry {
-                        GateEntry::Tool(named, tool) if named == toolset => Some(shown(tool.as_str())),
-                        _ => None,
-                    })
-                    .collect()
+        let gated: Vec<String> = if let Some(tools) = self.last_build(toolset) {
+            let asks = |facts: &&ToolFacts| self.policies.gate(agent, &ToolId::of(toolset, &facts.name)).is_some();
+            tools.iter().filter(asks).map(|facts| shown(facts.name.as_str())).collect()
+        } else {
+            let entries = || self.policies.of(agent).entries.iter().map(|entry| &entry.gate);
+            if entries().any(|entry| matches!(entry, GateEntry::Toolset(named) if named == toolset)) {
+                return Some("every tool".to_owned());
             }
+            let named = |entry: &GateEntry| match entry {
+                GateEntry::Tool(named, tool) if named == toolset => Some(shown(tool.as_str())),
+                _ => None,
+            };
+            entries().filter_map(named).collect()
         };
         (!gated.is_empty()).then(|| gated.join(", "))
     }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here decides by itself: it calls the one function that owns each question.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::Serialize;
@@ -157,14 +158,8 @@ pub struct AgentReport {
 /// The five answers for `tool` of `agent`, each with every reason. `held`: a running agent's list; `None`: a fresh agent's,
 /// as far as its resident toolsets were built.
 pub fn explain(world: &World, agent: &AgentName, held: Option<&Held>, tool: &ToolId) -> Explanation {
-    let fresh;
-    let held = match held {
-        Some(held) => held,
-        None => {
-            fresh = world.fresh(agent);
-            &fresh
-        }
-    };
+    let held = held.map_or_else(|| Cow::Owned(world.fresh(agent)), Cow::Borrowed);
+    let held = held.as_ref();
     let available = explain_available(world, agent, tool);
     let holds = explain_held(world, agent, held, tool, available.0);
     let withheld: Vec<Reason> = all_withheld(world, tool)
@@ -236,8 +231,8 @@ fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> (bool, 
         Available::All(span) => {
             at(format!("available of {table} is \"all\", which leaves '{}' to the entry agent", facts.name), span.line)
         }
-        Available::List(words) => match words.iter().find(|word| word.value == *toolset) {
-            Some(word) => at(format!("available of {table} names '{toolset}'"), word.span.line),
+        Available::List(words) => match words.iter().find(|listed| listed.value == *toolset) {
+            Some(named) => at(format!("available of {table} names '{toolset}'"), named.span.line),
             None => at(
                 format!("available of {table} does not name '{toolset}'"),
                 words.first().map_or(here, |word| word.span.line),
@@ -333,14 +328,9 @@ fn source(world: &World, agent: &AgentName) -> String {
 /// Everything that is shown of `agent`. `held` and `conversation`: of a running agent; `None`: a fresh one, as far as its
 /// resident toolsets were built.
 pub fn report(world: &World, agent: &AgentName, held: Option<&Held>, conversation: Option<&str>) -> AgentReport {
-    let fresh;
-    let (held, life) = match held {
-        Some(held) => (held, Life::Running),
-        None => {
-            fresh = world.fresh(agent);
-            (&fresh, Life::Fresh)
-        }
-    };
+    let life = if held.is_some() { Life::Running } else { Life::Fresh };
+    let held = held.map_or_else(|| Cow::Owned(world.fresh(agent)), Cow::Borrowed);
+    let held = held.as_ref();
     let declared = declaration(world, agent);
     let available = world.available(agent);
     let installed = world.registry().toolsets();

@@ -206,7 +206,8 @@ impl World {
     }
 
     pub(super) fn answered_by_flag(&mut self, call: &CallFacts<'_>) -> Option<Answer> {
-        let covers = |allow: &Allow| allow.agent == *call.agent && self.policies.reaches(&allow.entry, &call.tool.id);
+        // A gate matches by name, whoever holds it (P19); what lets a call through matches only what it says.
+        let covers = |allow: &Allow| allow.agent == *call.agent && allow.entry.names(&call.tool.id);
         let index = self.allows.iter().position(covers)?;
         let allow = self.allows.get_mut(index)?;
         allow.used = true;

@@ -199,9 +199,13 @@ impl WireName {
         let digest = Sha256::new().chain_update(toolset).chain_update([0]).chain_update(name).finalize();
         let mut wire: String = name.chars().filter(|c| legal(*c)).take(WIRE_MAX - 7).collect();
         wire.push('_');
-        for byte in digest.iter().take(3) {
-            wire.push_str(&format!("{byte:02x}"));
-        }
+        wire.extend(
+            digest
+                .iter()
+                .take(3)
+                .flat_map(|byte| [byte >> 4, byte & 15])
+                .filter_map(|digit| char::from_digit(digit.into(), 16)),
+        );
         Self::new(wire)
     }
 }
@@ -427,11 +431,11 @@ fn edit_distance(from: &[char], to: &[char]) -> usize {
         let mut line = vec![row + 1; width];
         for (column, b) in to.iter().enumerate() {
             let replaced = last[column] + usize::from(a != b);
-            let mut least = replaced.min(last[column + 1] + 1).min(line[column] + 1);
+            let mut cost = replaced.min(last[column + 1] + 1).min(line[column] + 1);
             if row > 0 && column > 0 && from[row - 1] == *b && *a == to[column - 1] {
-                least = least.min(before[column - 1] + 1);
+                cost = cost.min(before[column - 1] + 1);
             }
-            line[column + 1] = least;
+            line[column + 1] = cost;
         }
         before = last;
         last = line;

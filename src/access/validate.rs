@@ -330,17 +330,17 @@ fn entry_fault(
         return Some(fault(rule, Some(entry.span), format!("{place}: no toolset is named '{toolset}'"), hint));
     }
     let lists = |agent: &&AgentDeclaration| table(agent).is_some_and(|table| table.available.contains(toolset));
+    let nobody = !concerned.iter().any(lists);
     match scope {
-        Scope::Floor => None,
-        Scope::Declared if !concerned.iter().any(lists) => wrong(
+        Scope::Declared if nobody => wrong(
             format!("{place} names a toolset that this agent does not list"),
             format!("add '{toolset}' to its available, or take the entry out"),
         ),
-        Scope::Default if !concerned.iter().any(lists) && !some_agent_composes(context) => wrong(
+        Scope::Default if nobody && !some_agent_composes(context) => wrong(
             format!("{place} names a toolset that no agent without a pair of its own lists"),
             format!("take the entry out, or add '{toolset}' to the available of an agent that inherits this pair"),
         ),
-        Scope::Declared | Scope::Default => None,
+        Scope::Declared | Scope::Default | Scope::Floor => None,
     }
 }
 

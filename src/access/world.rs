@@ -289,10 +289,10 @@ impl World {
             return Decision::Run;
         };
         let reason = AskReason { list: entry.list, entry: entry.written.clone(), source: policy.source_of(entry) };
-        if self.grantable(&call.tool.id) {
-            if let Some(answer) = self.answered_by_flag(&call).or_else(|| self.answered_by_grant(&call)) {
-                return Decision::RunAnswered(reason, answer);
-            }
+        if self.grantable(&call.tool.id)
+            && let Some(answer) = self.answered_by_flag(&call).or_else(|| self.answered_by_grant(&call))
+        {
+            return Decision::RunAnswered(reason, answer);
         }
         match call.attendance {
             Attendance::Attended => Decision::Ask(reason),

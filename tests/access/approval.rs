@@ -15,7 +15,7 @@ fn all_three() -> Registry {
     registry(&["fs", "fs_write", "compute", "files"])
 }
 
-/// The shipped shape: compute.run_command and fs_write in `review`, nothing in `confirm`.
+/// The shipped shape, and one entry in `confirm`.
 fn shipped() -> Declarations {
     let mut declarations = declare(vec![
         agent("assistant", 10)
@@ -477,6 +477,18 @@ fn p21_and_p22_allow_answers_gated_calls_of_its_agent_and_the_unused_are_named()
         Decision::RunAnswered(_, Answer::AllowedByFlag { .. })
     ));
     assert_eq!(world.unused_allows(), ["fs.read_file"]);
+}
+
+#[test]
+fn p22_allow_names_its_own_tool_and_not_another_of_that_name() {
+    let mut declarations = shipped();
+    declarations.default_pair = default_pair(&["fs.read_file", "files"], &[]);
+    let mut world = started(declarations, all_three(), BUILDS);
+    world.report_build(&toolset("files"), &tools(&["read_file"])).unwrap();
+    world.allow(&["files.read_file".to_owned()]).unwrap();
+    let held = world.fresh(&me());
+    assert_eq!(asks(&mut world, "assistant", &held, "fs.read_file").as_deref(), Some("fs.read_file"));
+    assert_eq!(world.unused_allows(), ["files.read_file"]);
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub fn default_pair(confirm: &[&str], review: &[&str]) -> Pair {
     Pair { confirm: Some(entries(confirm, 1)), review: Some(entries(review, 2)) }
 }
 
-/// A table at `line`: delegates_to on line + 1, available + 2, resident + 3, confirm + 4, review + 5.
+/// A table at `line`: `delegates_to` on line + 1, `available` + 2, `resident` + 3, `confirm` + 4, `review` + 5.
 pub fn agent(name: &str, line: usize) -> AgentDeclaration {
     AgentDeclaration {
         name: Spanned::new(agent_name(name), span(line)),

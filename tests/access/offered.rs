@@ -19,8 +19,8 @@ fn world() -> World {
     )
 }
 
-fn no(reason: &str) -> Option<Withheld> {
-    Some(Withheld { filter: Filter::Check, reason: reason.to_owned() })
+fn no(reason: &str) -> Withheld {
+    Withheld { filter: Filter::Check, reason: reason.to_owned() }
 }
 
 fn offered(world: &World, held: &Held) -> String {
@@ -72,9 +72,9 @@ fn w2_a_check_withholds_a_tool_or_a_toolset_and_unreported_means_yes() {
     let mut world = world();
     let held = world.fresh(&me());
     let compute = toolset("compute");
-    world.report_check(&compute, Some("run_command"), no("sandbox is none"));
+    world.report_check(&compute, Some("run_command"), Some(no("sandbox is none")));
     assert_eq!(offered(&world, &held), "calculate now available_tools load_tools");
-    world.report_check(&compute, None, no("down"));
+    world.report_check(&compute, None, Some(no("down")));
     assert_eq!(offered(&world, &held), "now available_tools load_tools");
     world.report_check(&compute, None, None);
     world.report_check(&compute, Some("run_command"), None);
@@ -85,7 +85,7 @@ fn w2_a_check_withholds_a_tool_or_a_toolset_and_unreported_means_yes() {
 fn w5_and_o9_one_row_for_each_held_tool_and_each_deferred_toolset() {
     let mut world = world();
     let held = world.fresh(&me());
-    world.report_check(&toolset("compute"), Some("run_command"), no("sandbox is none"));
+    world.report_check(&toolset("compute"), Some("run_command"), Some(no("sandbox is none")));
     world.report_build(&toolset("todo"), &tools(&["todo"])).unwrap();
     world.report_failure(&toolset("web"), "no route");
     assert_eq!(
@@ -108,7 +108,7 @@ fn w5_and_o9_one_row_for_each_held_tool_and_each_deferred_toolset() {
 fn o1_the_first_filter_names_the_reason_and_explain_gives_all() {
     let mut world = world();
     let held = world.fresh(&me());
-    world.report_check(&toolset("compute"), Some("run_command"), no("sandbox is none"));
+    world.report_check(&toolset("compute"), Some("run_command"), Some(no("sandbox is none")));
     world.switch_off(words(&["compute"], 3)).unwrap();
     assert_eq!(rows(&world, &held)[1], "compute.run_command SwitchedOff: [toolsets].disabled names it");
     let explanation = explain(&world, &me(), Some(&held), &id("compute.run_command"));
@@ -139,7 +139,7 @@ fn o3_dispatch_asks_every_filter_and_the_definition_again() {
         dispatch(&world, "what the card showed").as_deref(),
         Some("run_command changed since it was shown; call it again")
     );
-    world.report_check(&toolset("compute"), Some("run_command"), no("sandbox is none"));
+    world.report_check(&toolset("compute"), Some("run_command"), Some(no("sandbox is none")));
     assert_eq!(
         dispatch(&world, "digest of run_command").as_deref(),
         Some("run_command is not available now: sandbox is none")
@@ -167,8 +167,8 @@ fn o8_switches_and_checks_never_withhold_core_tools() {
     let mut world = world();
     let held = world.fresh(&me());
     for name in ["time", "compute", "todo", "web"] {
-        world.report_check(&toolset(name), None, no("down"));
-        world.report_check(&toolset(name), Some("load_tools"), no("down"));
+        world.report_check(&toolset(name), None, Some(no("down")));
+        world.report_check(&toolset(name), Some("load_tools"), Some(no("down")));
     }
     world.switch_off(words(&["time", "compute", "todo", "web"], 3)).unwrap();
     assert_eq!(offered(&world, &held), "available_tools load_tools");
