@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kokua::access::{AgentName, Available, Declarations, Fault, Spanned};
+use kokua::access::{AgentName, Available, Declarations, Fault, Span, Spanned};
 use kokua::config::settings::{SECTIONS, Setting, section_at};
 use kokua::config::{self, Config, Locations, NewValue, Problems, Sandbox, Source, Thinking, WriteError};
 use pretty_assertions::assert_eq;
@@ -184,6 +184,36 @@ fn what_another_room_finds_is_reported_together_and_in_the_same_form() {
     assert!(alone.to_string().starts_with("config.toml:5:1: unknown action\n"));
     assert_eq!(source.place(&["keys", "other"]).unwrap().line, 4, "the innermost part that is written");
     assert_eq!(source.place(&["nowhere"]), None);
+}
+
+/// The place of every word is the word: what another room points at is what was written.
+#[test]
+fn every_word_stands_where_its_span_says() {
+    for (name, text) in files("valid") {
+        let config = parse(&text).unwrap();
+        let declarations = &config.declarations;
+        let mut words: Vec<(String, Span)> = Vec::new();
+        let mut add = |value: &str, span: Span| words.push((value.to_owned(), span));
+        for agent in &declarations.agents {
+            add(agent.name.value.as_str(), agent.name.span);
+            if let Available::List(names) = &agent.available {
+                names.iter().for_each(|word| add(word.value.as_str(), word.span));
+            }
+            agent.resident.iter().flatten().for_each(|word| add(word.value.as_str(), word.span));
+            agent.delegates_to.iter().for_each(|word| add(word.value.as_str(), word.span));
+            for list in [&agent.pair.confirm, &agent.pair.review].into_iter().flatten() {
+                list.entries.iter().for_each(|word| add(&word.value, word.span));
+            }
+        }
+        declarations.floor.iter().for_each(|word| add(&word.value, word.span));
+        for (word, span) in words {
+            let at = &text[span.start..span.end];
+            assert_eq!(at.trim_matches('"'), word, "{name}");
+            let line = text.lines().nth(span.line - 1).unwrap();
+            let from_column: String = line.chars().skip(span.column - 1).collect();
+            assert!(from_column.starts_with(at), "{name}: {word} at {}:{}", span.line, span.column);
+        }
+    }
 }
 
 /// `resident` beside a broken `available` cannot be judged, so it is not.

@@ -283,4 +283,49 @@ mod tests {
         assert_eq!(edited("display = 3\n", "display.mouse", &NewValue::Boolean(true)), None);
         assert_eq!(edited("[assistant.tools]\n", "assistant.tools", &NewValue::Boolean(true)), None);
     }
+
+    /// A list as a person may have laid it out: each word with or without its own line and comment.
+    fn laid_out(words: &[(String, bool)], lines: bool) -> String {
+        if !lines {
+            let words: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+            return format!("[a]\nb = [{}] # behind\nc = 1 # after\n", words.join(", "));
+        }
+        let words: String = words
+            .iter()
+            .map(|(word, comment)| {
+                let comment = if *comment { format!(" # of {word}") } else { String::new() };
+                format!("  {word:?},{comment}\n")
+            })
+            .collect();
+        format!("[a]\nb = [\n{words}] # behind\nc = 1 # after\n")
+    }
+
+    proptest::proptest! {
+        /// Whatever the layout and the change: the list is exactly what was asked for, every word that stays in its
+        /// order keeps its comment, and nothing outside of the list moves.
+        #[test]
+        fn any_list_becomes_what_was_asked(
+            old in proptest::collection::btree_map("[a-e]", proptest::bool::ANY, 0..5),
+            new in proptest::sample::subsequence(vec!["a", "b", "c", "d", "e", "f"], 0..6),
+            lines in proptest::bool::ANY,
+        ) {
+            let old: Vec<(String, bool)> = old.into_iter().collect();
+            let text = laid_out(&old, lines);
+            let written = edited(&text, "a.b", &names(&new)).unwrap();
+            let document: DocumentMut = written.parse().unwrap();
+            let list: Vec<&str> = document["a"]["b"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            proptest::prop_assert_eq!(&list, &new, "{}", written);
+            proptest::prop_assert!(written.starts_with("[a]\nb = [") && written.ends_with("] # behind\nc = 1 # after\n"));
+            let kept: Vec<&str> = old.iter().map(|(word, _)| word.as_str()).filter(|word| new.contains(word)).collect();
+            if lines && new.starts_with(&kept) {
+                for (word, commented) in old.iter().filter(|(word, _)| new.contains(&word.as_str())) {
+                    let line = if *commented { format!("  {word:?}, # of {word}\n") } else { format!("  {word:?},\n") };
+                    proptest::prop_assert!(written.contains(&line), "{}\n{}", text, written);
+                }
+                for (word, _) in old.iter().filter(|(word, _)| !new.contains(&word.as_str())) {
+                    proptest::prop_assert!(!written.contains(&format!("# of {word}")), "{}\n{}", text, written);
+                }
+            }
+        }
+    }
 }
