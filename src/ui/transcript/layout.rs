@@ -53,9 +53,9 @@ pub(super) struct Part<'a> {
     pub block: &'a Block,
     pub fold: Fold,
     pub depth: u16,
-    pub follows: bool,
     pub range: Range<usize>,
     pub first: bool,
+    /// An empty line stands before it.
     pub spaced: bool,
     /// It is the last piece of its block: more text may still join it.
     pub streams: bool,
@@ -72,7 +72,7 @@ pub(super) fn lines(
     let slice = |text: &'_ str| text.get(part.range.clone()).unwrap_or_default().to_owned();
     if open.is_none() {
         lines.clear();
-        if part.spaced || (part.first && part.follows && matches!(part.block, Block::User { .. })) {
+        if part.spaced {
             lines.push(Line::default());
         }
     }
@@ -421,7 +421,7 @@ fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

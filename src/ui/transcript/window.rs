@@ -164,11 +164,6 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// One past the last line.
-    fn end(&self, of: &Transcript) -> At {
-        At { item: of.items.len(), piece: 0, line: 0 }
-    }
-
     fn pieces(&self, of: &mut Transcript, item: usize) -> usize {
         of.items.get_mut(item).map_or(0, |item| {
             item.prepare(self.key);
@@ -236,12 +231,12 @@ impl View<'_> {
 
     /// The top of the last window.
     fn bottom(&self, of: &mut Transcript) -> At {
-        self.up(of, self.end(of), self.rows)
+        self.up(of, end(of), self.rows)
     }
 
     /// `top`, or the last window's where less than a window follows; and whether it is the last.
     fn settled(&self, of: &mut Transcript, top: At) -> (At, bool) {
-        if self.down(of, top, self.rows) < self.end(of) { (top, false) } else { (self.bottom(of), true) }
+        if self.down(of, top, self.rows) < end(of) { (top, false) } else { (self.bottom(of), true) }
     }
 
     /// The top after a move, and whether it shows the end.
@@ -254,7 +249,7 @@ impl View<'_> {
             Move::Lines(lines) => by(self, of, lines.unsigned_abs(), lines < 0),
             Move::Pages(pages) => by(self, of, pages.unsigned_abs().saturating_mul(page), pages < 0),
             Move::Home => At { item: 0, piece: 0, line: 0 },
-            Move::End => self.end(of),
+            Move::End => end(of),
             Move::Reveal(block) => match of.index(block) {
                 Some(item) => {
                     let start = At { item, piece: 0, line: 0 };
@@ -381,4 +376,9 @@ impl View<'_> {
 /// What of a piece is not what was said.
 fn chrome(item: &super::item::Item, piece: usize) -> Chrome {
     if piece == 0 { super::layout::chrome(&item.block) } else { Chrome::None }
+}
+
+/// One past the last line.
+const fn end(of: &Transcript) -> At {
+    At { item: of.items.len(), piece: 0, line: 0 }
 }

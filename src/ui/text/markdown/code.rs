@@ -131,7 +131,7 @@ pub(super) fn block(info: &str, body: &str, page: &Page<'_>, lines: &mut Vec<Lin
 
 fn row(spans: &[Span<'_>], page: &Page<'_>, first: bool, lines: &mut Vec<Line<'static>>) {
     let bar = Span::styled(BAR, page.theme.style(Role::Border));
-    let with_bar = |indent: &[Span<'static>]| [indent, &[bar.clone()]].concat();
+    let with_bar = |indent: &[Span<'static>]| [indent, std::slice::from_ref(&bar)].concat();
     let rest = with_bar(page.rest);
     let first = if first { with_bar(page.first) } else { rest.clone() };
     Wrap { width: page.width, first: &first, rest: &rest, breaks: Breaks::Anywhere }.append(spans, lines);

@@ -82,7 +82,7 @@ pub(super) fn render(source: &str, page: &Page<'_>, lines: &mut Vec<Line<'static
     }
 }
 
-impl<'a> Render<'a> {
+impl Render<'_> {
     fn style(&self) -> Style {
         self.styles.last().copied().unwrap_or_default()
     }
@@ -391,8 +391,10 @@ pub(super) fn plain(text: &str) -> String {
                     out.push(')');
                 }
             }
-            Event::SoftBreak | Event::HardBreak | Event::Start(Tag::Item | Tag::CodeBlock(_)) => out.push('\n'),
-            Event::End(
+            Event::SoftBreak
+            | Event::HardBreak
+            | Event::Start(Tag::Item | Tag::CodeBlock(_))
+            | Event::End(
                 TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableCell | TagEnd::CodeBlock,
             ) => out.push('\n'),
             _ => {}

@@ -1,6 +1,6 @@
 //! Cuts a text into top-level blocks, and says which of them no later text can change.
 //!
-//! CommonMark decides blocks line by line, and a block that closed never opens again: all but the last block of the
+//! Markdown decides blocks line by line, and a block that closed never opens again: all but the last block of the
 //! complete lines is settled. The one exception, a link definition whose title may still come, is kept with what follows.
 
 use std::ops::Range;
