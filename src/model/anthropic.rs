@@ -6,9 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::{
-    AssistantMessage, Delta, Failure, Message, Opaque, Part, Request, StopReason, ToolChoice, Usage,
-};
+use crate::agent::{AssistantMessage, Delta, Failure, Message, Opaque, Part, Request, StopReason, ToolChoice, Usage};
 use crate::config::Thinking;
 
 use super::failure::{Place, cut, in_stream, malformed};
@@ -91,10 +89,8 @@ fn thinking(body: &mut Map<String, Value>, options: &ModelOptions) -> u32 {
 
 /// Models from 4.6 on set their own budget. The version is the first one or two short numbers of the name.
 fn thinks_adaptively(model: &str) -> bool {
-    let mut numbers = model
-        .split(['-', '.', '@', ':'])
-        .filter(|word| word.len() <= 2)
-        .filter_map(|word| word.parse::<u32>().ok());
+    let mut numbers =
+        model.split(['-', '.', '@', ':']).filter(|word| word.len() <= 2).filter_map(|word| word.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     model.starts_with("claude") && version >= (4, 6)
 }
@@ -198,9 +194,18 @@ pub struct Decoder {
 #[derive(Debug)]
 enum Block {
     Text,
-    Thinking { fields: Map<String, Value> },
-    Redacted { fields: Map<String, Value> },
-    Call { index: usize, whole: Map<String, Value>, streamed: bool, fields: Map<String, Value> },
+    Thinking {
+        fields: Map<String, Value>,
+    },
+    Redacted {
+        fields: Map<String, Value>,
+    },
+    Call {
+        index: usize,
+        whole: Map<String, Value>,
+        streamed: bool,
+        fields: Map<String, Value>,
+    },
     /// Of a kind that nothing here asked for.
     Other,
 }

@@ -64,7 +64,8 @@ impl Client {
         let link = link(spec, declared, thinking, generation, environment)?;
         let name = spec.provider.name();
         let unsent = link.options.unsent();
-        let notices = unsent.iter().map(|key| format!("{key} is not sent: {name} does not take it for {}", spec.label()));
+        let notices =
+            unsent.iter().map(|key| format!("{key} is not sent: {name} does not take it for {}", spec.label()));
         Ok(Self(Arc::new(Inner {
             spec: spec.clone(),
             window: link.options.generation.context_length.map(u64::from),

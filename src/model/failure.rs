@@ -60,10 +60,7 @@ pub fn cut(place: &Place, cause: &str) -> Failure {
 
 /// No byte for too long.
 pub fn stalled(place: &Place, seconds: u64) -> Failure {
-    let hint = format!(
-        "a slow machine may need longer: raise [providers.{}] stall_timeout_s",
-        place.provider.name()
-    );
+    let hint = format!("a slow machine may need longer: raise [providers.{}] stall_timeout_s", place.provider.name());
     failure(FailureKind::Stalled, &format!("{place} sent nothing for {seconds} s"), hint, backoff())
 }
 
@@ -131,7 +128,9 @@ impl Said {
             Value::Array(list) => return list.first().map(Self::of).unwrap_or_default(),
             Value::Object(fields) => {
                 // `{"error": {...}}`, `{"error": "..."}`, `{"detail": ...}`, or the error itself.
-                if let Some(inner) = ["error", "detail"].iter().find_map(|key| fields.get(*key)).filter(|v| !v.is_null()) {
+                if let Some(inner) =
+                    ["error", "detail"].iter().find_map(|key| fields.get(*key)).filter(|v| !v.is_null())
+                {
                     said = Self::of(inner);
                 }
                 for key in ["type", "code", "status"] {
@@ -162,6 +161,17 @@ impl Said {
         self.words.iter().any(|said| said == word)
     }
 
+    /// The kind that its words name.
+    fn kind(&self) -> Option<FailureKind> {
+        self.words.iter().find_map(|word| match word.as_str() {
+            "authentication_error" | "invalid_api_key" | "permission_error" => Some(FailureKind::Unauthorized),
+            "not_found_error" | "model_not_found" => Some(FailureKind::NotFound),
+            "rate_limit_error" | "rate_limit_exceeded" => Some(FailureKind::RateLimited),
+            "invalid_request_error" => Some(FailureKind::BadRequest),
+            _ => None,
+        })
+    }
+
     fn quoted(&self) -> String {
         if self.message.trim().is_empty() {
             return self.words.first().map(|word| format!(": {word}")).unwrap_or_default();
@@ -186,25 +196,19 @@ fn classify(place: &Place, status: Option<u16>, floor_ms: u64, said: &Said) -> F
         let message = format!("{place} will not answer on this account{number}{quoted}");
         return failure(FailureKind::BadRequest, &message, "check its credit and plan".to_owned(), Retry::Never);
     }
-    let unauthorized = said.has("authentication_error") || said.has("invalid_api_key");
-    let denied = said.has("permission_error");
     let kind = match status {
-        Some(401) => FailureKind::Unauthorized,
-        Some(403) => FailureKind::Unauthorized,
+        Some(401 | 403) => FailureKind::Unauthorized,
         Some(404 | 410) => FailureKind::NotFound,
         Some(429) => FailureKind::RateLimited,
         Some(408 | 425 | 500..) => FailureKind::Overloaded,
-        Some(_) if unauthorized || denied => FailureKind::Unauthorized,
-        None if unauthorized || denied => FailureKind::Unauthorized,
-        None if said.has("not_found_error") || said.has("model_not_found") => FailureKind::NotFound,
-        None if said.has("rate_limit_error") || said.has("rate_limit_exceeded") => FailureKind::RateLimited,
-        None if said.has("invalid_request_error") => FailureKind::BadRequest,
-        // An error that names no class came from a server that had already accepted the request: it is the server's.
-        None => FailureKind::Overloaded,
-        Some(_) => FailureKind::BadRequest,
+        Some(_) | None => said.kind().unwrap_or(match status {
+            Some(_) => FailureKind::BadRequest,
+            // A server that had accepted the request and names no class of error: it is the server's.
+            None => FailureKind::Overloaded,
+        }),
     };
     match kind {
-        FailureKind::Unauthorized if status == Some(403) || denied => {
+        FailureKind::Unauthorized if status == Some(403) || said.has("permission_error") => {
             failure(kind, &format!("{place} does not allow this{number}{quoted}"), key_hint(place), Retry::Never)
         }
         // Its own words often quote the key.
@@ -228,6 +232,17 @@ fn classify(place: &Place, status: Option<u16>, floor_ms: u64, said: &Said) -> F
     }
 }
 
+/// Words that only an overflow has.
+const OVERFLOW: [&str; 7] = [
+    "maximum context length",
+    "prompt is too long",
+    "available context size",
+    "exceeds the context length",
+    "exceed context limit",
+    "context the overflows",
+    "reduce the length of the messages",
+];
+
 /// Servers word it differently; most give no code.
 fn is_overflow(status: Option<u16>, said: &Said) -> bool {
     if status == Some(413) || said.has("context_length_exceeded") || said.has("exceed_context_size_error") {
@@ -237,16 +252,7 @@ fn is_overflow(status: Option<u16>, said: &Said) -> bool {
         return said.has("request_too_large");
     }
     let text = said.message.to_ascii_lowercase();
-    const WHOLE: [&str; 7] = [
-        "maximum context length",
-        "prompt is too long",
-        "available context size",
-        "exceeds the context length",
-        "exceed context limit",
-        "context the overflows",
-        "reduce the length of the messages",
-    ];
-    WHOLE.iter().any(|phrase| text.contains(phrase)) || (text.contains("context window") && text.contains("exceed"))
+    OVERFLOW.iter().any(|phrase| text.contains(phrase)) || (text.contains("context window") && text.contains("exceed"))
 }
 
 fn request_hint(place: &Place, said: &Said) -> Option<String> {

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::agent::{CallId, Ending, Message, Opaque, Part, Reasoning, ToolCall};
+use crate::agent::{AssistantMessage, CallId, Ending, Message, Opaque, Part, Reasoning, ToolCall};
 
 /// What a wire takes as a call's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Ids {
     pub fn of(messages: &[Message], rule: IdRule) -> Self {
         let mut used = HashSet::new();
         let mut ids = HashMap::new();
-        for call in messages.iter().filter_map(assistant).flat_map(|message| message.calls()) {
+        for call in messages.iter().filter_map(assistant).flat_map(AssistantMessage::calls) {
             let own = &call.provider_id;
             let fits = !own.is_empty() && rule.takes(own) && !used.contains(own);
             let id = if fits { own.clone() } else { rule.mint(call.id) };
@@ -71,7 +71,7 @@ impl Ids {
     }
 }
 
-fn assistant(message: &Message) -> Option<&crate::agent::AssistantMessage> {
+fn assistant(message: &Message) -> Option<&AssistantMessage> {
     match message {
         Message::Assistant(message) => Some(message),
         Message::User(_) | Message::Result(_) => None,

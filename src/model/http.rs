@@ -11,7 +11,6 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client as Http, Url};
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
 
 use crate::agent::{Delta, Failure, FailureKind, Request};
 
@@ -86,20 +85,24 @@ pub fn extra_headers(written: &BTreeMap<String, String>) -> Result<HeaderMap, St
     Ok(headers)
 }
 
-/// The shared connections: loopback never goes through a proxy.
+/// The shared connections. Loopback never goes through a proxy; plain HTTP works on a machine without certificates.
 pub(super) fn connections(url: &Url) -> Result<&'static Http, String> {
-    static NEAR: OnceLock<Result<Http, String>> = OnceLock::new();
-    static FAR: OnceLock<Result<Http, String>> = OnceLock::new();
-    let near = is_loopback(url);
-    let cell = if near { &NEAR } else { &FAR };
+    static CLIENTS: [OnceLock<Result<Http, String>>; 4] = [const { OnceLock::new() }; 4];
+    let (near, plain) = (is_loopback(url), url.scheme() == "http");
+    let cell = CLIENTS.get(usize::from(near) + 2 * usize::from(plain)).ok_or("no such client")?;
     cell.get_or_init(|| {
         // Fails only when it is installed already, which is just as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = Http::builder()
+        let mut builder = Http::builder()
             .user_agent(concat!("kokua/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none());
-        let builder = if near { builder.no_proxy() } else { builder };
+        if near {
+            builder = builder.no_proxy();
+        }
+        if plain {
+            builder = builder.tls_certs_only([]);
+        }
         builder.build().map_err(|error| format!("no HTTP client: {}", chain(error)))
     })
     .as_ref()
@@ -197,7 +200,7 @@ async fn open(link: Arc<Link>, request: &Request) -> Result<Reading, Failure> {
     let key = link.key.get().await.map_err(|why| failure::no_key(&place, &why))?;
     let http = connections(&link.url).map_err(|why| failure::unreachable(&place, &why))?;
     let headers = headers(&link, key.as_ref())?;
-    let sending = http.post(link.url.clone()).headers(headers).body(encode(&body)).send();
+    let sending = http.post(link.url.clone()).headers(headers).body(body.to_string()).send();
     let response = match tokio::time::timeout(link.stall, sending).await {
         Err(_) => return Err(failure::stalled(&place, link.stall.as_secs())),
         Ok(Err(error)) => return Err(failure::unreachable(&place, &chain(error))),
@@ -221,10 +224,6 @@ async fn open(link: Arc<Link>, request: &Request) -> Result<Reading, Failure> {
     Ok(Reading { link, key, response, decoding, ready: VecDeque::new(), failed: None, ended: false })
 }
 
-fn encode(body: &Value) -> String {
-    body.to_string()
-}
-
 fn headers(link: &Link, key: Option<&SecretString>) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -238,9 +237,8 @@ fn headers(link: &Link, key: Option<&SecretString>) -> Result<HeaderMap, Failure
             Wire::Anthropic => (HeaderName::from_static("x-api-key"), key.expose_secret().to_owned()),
             Wire::OpenAi | Wire::Ollama => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
         };
-        let mut value = HeaderValue::try_from(text).map_err(|_| {
-            failure::no_key(&link.options.place, "the key has characters that a header cannot carry")
-        })?;
+        let mut value = HeaderValue::try_from(text)
+            .map_err(|_| failure::no_key(&link.options.place, "the key has characters that a header cannot carry"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

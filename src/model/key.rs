@@ -57,7 +57,8 @@ impl KeySource {
         usual_address: bool,
         environment: Environment<'_>,
     ) -> Self {
-        let read = |variable: &str| environment(variable).map(|value| value.trim().to_owned()).filter(|v| !v.is_empty());
+        let read =
+            |variable: &str| environment(variable).map(|value| value.trim().to_owned()).filter(|v| !v.is_empty());
         if let Some(variable) = declared.and_then(|declared| declared.api_key_env.as_deref()) {
             return match read(variable) {
                 Some(key) => Self::Known(key.into()),
@@ -68,8 +69,10 @@ impl KeySource {
             return Self::Command { argv, kept: Mutex::new(None) };
         }
         match provider.key_variable().filter(|_| usual_address) {
-            Some(variable) => read(variable)
-                .map_or_else(|| Self::Missing(format!("the environment has no {variable}")), |key| Self::Known(key.into())),
+            Some(variable) => read(variable).map_or_else(
+                || Self::Missing(format!("the environment has no {variable}")),
+                |key| Self::Known(key.into()),
+            ),
             None => Self::None,
         }
     }

@@ -21,7 +21,7 @@ pub mod sse;
 pub mod wire;
 
 pub use client::Client;
-pub use discover::{Candidates, Selection, Because, select};
+pub use discover::{Because, Candidates, Selection, select};
 pub use key::Environment;
 pub use options::ModelOptions;
 pub use rehearsal::Rehearsal;

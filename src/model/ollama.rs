@@ -114,13 +114,7 @@ pub struct Decoder {
 impl Decoder {
     /// For one stream.
     pub fn new(options: &ModelOptions) -> Self {
-        Self {
-            place: options.place.clone(),
-            origin: options.origin.clone(),
-            thinking: false,
-            begun: 0,
-            stopped: false,
-        }
+        Self { place: options.place.clone(), origin: options.origin.clone(), thinking: false, begun: 0, stopped: false }
     }
 
     /// The line that says `done` was seen: nothing follows.

@@ -118,10 +118,10 @@ fn reasoning(message: &mut Map<String, Value>, parts: &[Part], origin: &str) {
                 _ => continue,
             }
         }
-        if let Some(Value::Array(details)) = fields.get(DETAILS) {
-            if let Value::Array(all) = message.entry(DETAILS).or_insert_with(|| json!([])) {
-                all.extend(details.iter().cloned());
-            }
+        if let Some(Value::Array(details)) = fields.get(DETAILS)
+            && let Value::Array(all) = message.entry(DETAILS).or_insert_with(|| json!([]))
+        {
+            all.extend(details.iter().cloned());
         }
     }
 }
@@ -452,9 +452,10 @@ impl Decoder {
         self.close_reasoning(out);
         // A call that never got a name is still a call: it is answered, not lost.
         for at in 0..self.calls.len() {
-            let nameless = self.calls.get(at).is_some_and(|slot| {
-                slot.index.is_none() && !(slot.id.is_empty() && slot.arguments.is_empty())
-            });
+            let nameless = self
+                .calls
+                .get(at)
+                .is_some_and(|slot| slot.index.is_none() && !(slot.id.is_empty() && slot.arguments.is_empty()));
             if nameless {
                 self.begin(at, out);
             }

@@ -10,8 +10,8 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 
 use crate::agent::{
-    CallKind, Delta, Ending, Failure, FailureKind, Message, Request, ResultMessage, Retry, StopReason, ToolCall, Usage,
-    UserOrigin,
+    AssistantMessage, CallKind, Delta, Ending, Failure, FailureKind, Message, Request, ResultMessage, Retry,
+    StopReason, ToolCall, Usage, UserOrigin,
 };
 
 use super::failure::failure;
@@ -112,9 +112,7 @@ struct Situation<'a> {
 
 impl<'a> Situation<'a> {
     fn of(request: &'a Request) -> Self {
-        let person = |message: &Message| {
-            matches!(message, Message::User(user) if user.origin == UserOrigin::Person)
-        };
+        let person = |message: &Message| matches!(message, Message::User(user) if user.origin == UserOrigin::Person);
         let at = request.messages.iter().rposition(person);
         let said = match at.and_then(|at| request.messages.get(at)) {
             Some(Message::User(user)) => user.text.as_str(),
@@ -131,7 +129,7 @@ impl<'a> Situation<'a> {
                 _ => None,
             })
         };
-        let calls = last_round.into_iter().flat_map(|assistant| assistant.calls());
+        let calls = last_round.into_iter().flat_map(AssistantMessage::calls);
         let last = calls.filter_map(|call| result_of(call).map(|result| (call, result))).collect();
         let rounds = request.messages.iter().filter(|message| matches!(message, Message::Assistant(_))).count();
         Self { request, said, last, rounds }
@@ -330,9 +328,7 @@ impl Stage<'_> {
         match value {
             Value::String(text) => Value::String(self.fill(text)),
             Value::Array(list) => list.iter().map(|item| self.fill_value(item)).collect(),
-            Value::Object(fields) => {
-                fields.iter().map(|(key, item)| (key.clone(), self.fill_value(item))).collect()
-            }
+            Value::Object(fields) => fields.iter().map(|(key, item)| (key.clone(), self.fill_value(item))).collect(),
             other => other.clone(),
         }
     }

@@ -296,16 +296,14 @@ pub fn fill(template: &str, value: &impl Fn(&str) -> Option<String>) -> Result<S
             continue;
         }
         let name = tail.split('}').next().filter(|name| name.len() < tail.len());
-        match name.filter(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')) {
-            Some(name) => {
-                let filled = value(name).ok_or_else(|| format!("nothing is called '{{{name}}}'"))?;
-                out.push_str(&filled);
-                rest = tail.get(name.len() + 1..).unwrap_or_default();
-            }
-            None => {
-                out.push('{');
-                rest = tail;
-            }
+        let name = name.filter(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        if let Some(name) = name {
+            let filled = value(name).ok_or_else(|| format!("nothing is called '{{{name}}}'"))?;
+            out.push_str(&filled);
+            rest = tail.get(name.len() + 1..).unwrap_or_default();
+        } else {
+            out.push('{');
+            rest = tail;
         }
     }
     out.push_str(rest);

@@ -13,7 +13,7 @@ use super::wire::Wire;
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Provider {
-    /// OpenAI.
+    /// `OpenAI`.
     OpenAi,
     /// Anthropic, or whoever speaks its wire.
     Anthropic,
@@ -21,11 +21,11 @@ pub enum Provider {
     Ollama,
     /// Any server that speaks Chat Completions; its address has to be named.
     Compatible,
-    /// OpenRouter.
+    /// `OpenRouter`.
     OpenRouter,
     /// Groq.
     Groq,
-    /// DeepSeek.
+    /// `DeepSeek`.
     DeepSeek,
     /// Mistral.
     Mistral,
@@ -264,7 +264,10 @@ fn parse_flags(flags: &str, text: &str) -> Result<Flags, SpecError> {
     for word in words {
         let Some((flag, _)) = Flag::ALL.into_iter().find(|(_, name)| *name == word) else {
             let names: Vec<&str> = Flag::ALL.iter().map(|(_, name)| *name).collect();
-            return Err(wrong(format!("model '{text}': unknown flag '{word}'"), format!("flags: {}", names.join(", "))));
+            return Err(wrong(
+                format!("model '{text}': unknown flag '{word}'"),
+                format!("flags: {}", names.join(", ")),
+            ));
         };
         found.insert(flag);
     }
@@ -285,7 +288,10 @@ fn split_url<'a>(rest: &'a str, text: &str) -> Result<(&'a str, Option<String>),
     Ok((head, Some(url.trim_end_matches('/').to_owned())))
 }
 
-/// Checks an address; answers what is wrong with it.
+/// Checks an address.
+///
+/// # Errors
+/// What is wrong with it: a lower-case fragment.
 pub fn check_url(url: &str) -> Result<(), String> {
     // An address is shown to people and logged; a password in it would be too.
     let authority = url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next()).unwrap_or_default();

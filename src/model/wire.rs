@@ -14,7 +14,7 @@ use super::{anthropic, ollama, openai};
 /// What is spoken on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
-    /// OpenAI's Chat Completions.
+    /// `OpenAI`'s Chat Completions.
     OpenAi,
     /// Anthropic's Messages.
     Anthropic,
@@ -44,7 +44,7 @@ impl Wire {
 /// The state machine of one stream.
 #[derive(Debug)]
 pub enum Decoder {
-    /// OpenAI's.
+    /// `OpenAI`'s.
     OpenAi(openai::Decoder),
     /// Anthropic's.
     Anthropic(anthropic::Decoder),
@@ -119,11 +119,11 @@ impl Decoding {
     /// An error inside the stream, or bytes that are not this wire.
     pub fn push(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), Failure> {
         let mut frames = Vec::new();
-        let framed = self.frames.push(bytes, &mut frames);
+        let whole = self.frames.push(bytes, &mut frames);
         for frame in &frames {
             deltas.extend(self.decoder.push(frame)?);
         }
-        framed
+        whole
     }
 
     /// The answer ended.

@@ -169,8 +169,7 @@ fn thinking_gets_a_budget_under_the_limit_and_drops_what_the_wire_refuses() {
     let encode = |model: &str, thinking, max_tokens| {
         let mut options = ModelOptions::new(Provider::Anthropic, model);
         options.thinking = Some(thinking);
-        options.generation =
-            Generation { temperature: Some(0.3), top_k: Some(5), max_tokens, ..Generation::default() };
+        options.generation = Generation { temperature: Some(0.3), top_k: Some(5), max_tokens, ..Generation::default() };
         (anthropic::encode(&request(vec![user("hi")], &[]), &options), options.unsent())
     };
     let (body, unsent) = encode("claude-sonnet-4-5", Thinking::Low, None);

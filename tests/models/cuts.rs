@@ -13,7 +13,7 @@ fn names_say_the_wire() {
         assert_eq!(name.contains(".anthropic."), *wire == Wire::Anthropic, "{name}");
         assert_eq!(name.contains(".ollama."), *wire == Wire::Ollama, "{name}");
         assert_eq!(name.ends_with(".ndjson"), *framing == Framing::Lines, "{name}");
-        assert_eq!(name.ends_with(".json"), *framing == Framing::Whole, "{name}");
+        assert_eq!(name.contains("-whole."), *framing == Framing::Whole, "{name}");
     }
 }
 

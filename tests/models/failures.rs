@@ -17,18 +17,72 @@ const AGAIN: Retry = Retry::Backoff { at_least_ms: 2000 };
 fn each_status_has_its_kind_its_retry_class_and_a_hint_where_a_person_can_do_something() {
     use FailureKind::{BadRequest, NotFound, Overloaded, RateLimited, Unauthorized};
     let table = [
-        (400, r#"{"error":{"message":"bad temperature"}}"#, BadRequest, NEVER, "openai at host:1 refused the request (400): bad temperature"),
-        (401, r#"{"error":{"message":"Incorrect API key provided: sk-123"}}"#, Unauthorized, NEVER, "openai at host:1 does not accept the key (401)"),
-        (402, r#"{"error":{"message":"Insufficient Balance"}}"#, BadRequest, NEVER, "openai at host:1 will not answer on this account (402): Insufficient Balance"),
-        (403, r#"{"error":{"message":"no access to m"}}"#, Unauthorized, NEVER, "openai at host:1 does not allow this (403): no access to m"),
-        (404, r#"{"error":"model 'm' not found"}"#, NotFound, NEVER, "openai at host:1 has no model m or no such endpoint (404): model 'm' not found"),
+        (
+            400,
+            r#"{"error":{"message":"bad temperature"}}"#,
+            BadRequest,
+            NEVER,
+            "openai at host:1 refused the request (400): bad temperature",
+        ),
+        (
+            401,
+            r#"{"error":{"message":"Incorrect API key provided: sk-123"}}"#,
+            Unauthorized,
+            NEVER,
+            "openai at host:1 does not accept the key (401)",
+        ),
+        (
+            402,
+            r#"{"error":{"message":"Insufficient Balance"}}"#,
+            BadRequest,
+            NEVER,
+            "openai at host:1 will not answer on this account (402): Insufficient Balance",
+        ),
+        (
+            403,
+            r#"{"error":{"message":"no access to m"}}"#,
+            Unauthorized,
+            NEVER,
+            "openai at host:1 does not allow this (403): no access to m",
+        ),
+        (
+            404,
+            r#"{"error":"model 'm' not found"}"#,
+            NotFound,
+            NEVER,
+            "openai at host:1 has no model m or no such endpoint (404): model 'm' not found",
+        ),
         (408, "", Overloaded, AGAIN, "openai at host:1 failed (408)"),
-        (422, r#"{"detail":[{"msg":"extra field"}]}"#, BadRequest, NEVER, "openai at host:1 refused the request (422): extra field"),
-        (429, r#"{"error":{"message":"Rate limit reached"}}"#, RateLimited, AGAIN, "openai at host:1 asks to slow down (429): Rate limit reached"),
-        (429, r#"{"error":{"message":"You exceeded","code":"insufficient_quota"}}"#, BadRequest, NEVER, "openai at host:1 will not answer on this account (429): You exceeded"),
+        (
+            422,
+            r#"{"detail":[{"msg":"extra field"}]}"#,
+            BadRequest,
+            NEVER,
+            "openai at host:1 refused the request (422): extra field",
+        ),
+        (
+            429,
+            r#"{"error":{"message":"Rate limit reached"}}"#,
+            RateLimited,
+            AGAIN,
+            "openai at host:1 asks to slow down (429): Rate limit reached",
+        ),
+        (
+            429,
+            r#"{"error":{"message":"You exceeded","code":"insufficient_quota"}}"#,
+            BadRequest,
+            NEVER,
+            "openai at host:1 will not answer on this account (429): You exceeded",
+        ),
         (500, "oops\nmore", Overloaded, AGAIN, "openai at host:1 failed (500): oops more"),
         (502, "<html><body>nginx</body></html>", Overloaded, AGAIN, "openai at host:1 failed (502): an HTML page"),
-        (529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, Overloaded, AGAIN, "openai at host:1 failed (529): Overloaded"),
+        (
+            529,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            Overloaded,
+            AGAIN,
+            "openai at host:1 failed (529): Overloaded",
+        ),
     ];
     for (status, body, kind, retry, message) in table {
         let failure = refused(&place(Provider::OpenAi), status, 2000, body);
@@ -42,10 +96,7 @@ fn each_status_has_its_kind_its_retry_class_and_a_hint_where_a_person_can_do_som
 fn hints_say_what_to_do() {
     let hint = |provider, status, body: &str| refused(&place(provider), status, 0, body).hint.unwrap_or_default();
     assert_eq!(hint(Provider::Ollama, 404, ""), "ollama pull m");
-    assert_eq!(
-        hint(Provider::Groq, 401, ""),
-        "set GROQ_API_KEY, or [providers.groq] api_key_env or api_key_command"
-    );
+    assert_eq!(hint(Provider::Groq, 401, ""), "set GROQ_API_KEY, or [providers.groq] api_key_env or api_key_command");
     let no_tools = r#"{"error":"registry.ollama.ai/library/m does not support tools"}"#;
     assert!(hint(Provider::Ollama, 400, no_tools).contains("no tools are sent"));
 }
@@ -53,15 +104,36 @@ fn hints_say_what_to_do() {
 #[test]
 fn context_overflow_as_each_provider_words_it() {
     let bodies = [
-        (400, r#"{"error":{"code":400,"message":"request (20022 tokens) exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":20022,"n_ctx":8192}}"#),
-        (400, r#"{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}"#),
-        (400, r#"{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000","code":400}"#),
-        (400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#),
-        (400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000"}}"#),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"request (20022 tokens) exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":20022,"n_ctx":8192}}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000","code":400}"#,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000"}}"#,
+        ),
         (413, r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#),
         (400, r#"{"error":"the input length exceeds the context length"}"#),
-        (400, r#"{"error":"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}"#),
-        (400, r#"{"error":{"message":"Please reduce the length of the messages or completion.","code":"context_length_exceeded"}}"#),
+        (
+            400,
+            r#"{"error":"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Please reduce the length of the messages or completion.","code":"context_length_exceeded"}}"#,
+        ),
         (400, r#"{"error":{"message":"Your input exceeds the context window of this model."}}"#),
     ];
     for (status, body) in bodies {

@@ -205,7 +205,7 @@ async fn raw(pieces: &'static [&'static str], then: Then) -> (String, tokio::syn
     let (gone, is_gone) = tokio::sync::oneshot::channel();
     tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
-        let mut buffer = [0; 65_536];
+        let mut buffer = vec![0; 65_536];
         let _ = socket.read(&mut buffer).await.unwrap();
         for piece in pieces {
             socket.write_all(piece.as_bytes()).await.unwrap();

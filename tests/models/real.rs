@@ -20,7 +20,9 @@ async fn ask(provider: &str, base: &str, words: &str) -> Result<Vec<Delta>, koku
 async fn text_calls_and_failures_on_both_wires() {
     let Ok(base) = std::env::var("KOKUA_REAL_LLM") else { return };
     let root = base.trim_end_matches("/v1").to_owned();
-    for (provider, base) in [("openai-compat", &base), ("openai-compat", &root), ("anthropic", &base), ("anthropic", &root)] {
+    for (provider, base) in
+        [("openai-compat", &base), ("openai-compat", &root), ("anthropic", &base), ("anthropic", &root)]
+    {
         let deltas = ask(provider, base, "Say hello.").await.unwrap();
         assert!(deltas.iter().any(|delta| matches!(delta, Delta::Text { .. })), "{deltas:?}");
         let deltas = ask(provider, base, "Read Cargo.toml using the read_file tool. #call").await.unwrap();

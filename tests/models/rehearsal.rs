@@ -73,7 +73,7 @@ fn plain_requests_become_calls() {
         ("Read Cargo.toml using the read_file tool. #call", "read_file", r#"{"path":"Cargo.toml"}"#),
         ("list src", "list_directory", r#"{"path":"src"}"#),
         ("list .", "list_directory", r#"{"path":"."}"#),
-        ("write a file note.txt with hello there", "write_file", r#"{"path":"note.txt","content":"hello there\n"}"#),
+        ("write a file note.txt with hello there", "write_file", r#"{"content":"hello there\n","path":"note.txt"}"#),
         ("what time is it?", "get_current_date_and_time", "{}"),
         ("What can you do?", "available_tools", "{}"),
     ];
@@ -87,10 +87,10 @@ fn two_calls_in_one_message() {
     let both = after("calls both", &[], TOOLS).calls;
     assert_eq!([both[0].0.as_str(), both[1].0.as_str()], ["run_command", "get_current_date_and_time"]);
     let two = after("run `echo a` and `echo b`", &[], TOOLS).calls;
-    assert_eq!(two.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), [
-        r#"{"command":"echo a"}"#,
-        r#"{"command":"echo b"}"#
-    ]);
+    assert_eq!(
+        two.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
+        [r#"{"command":"echo a"}"#, r#"{"command":"echo b"}"#]
+    );
     let denied = ("run_command", Ending::NotAllowed, "Tool 'run_command' was not approved.");
     let ended = [denied, ("run_command", Ending::Ok, "exit 0\nb")];
     let text = after("run `echo a` and `echo b`", &ended, TOOLS).text;
@@ -115,7 +115,7 @@ fn results_are_answered_and_denials_acknowledged() {
 fn a_plan_loads_its_toolset_and_uses_it_in_the_next_round() {
     let loaded = ("load_tools", Ending::Loaded { toolset: "todo".into() }, "Loaded 'todo': todo.");
     let with_todo: Vec<&str> = TOOLS.iter().copied().chain(["todo"]).collect();
-    let next = after("make a plan for a tea party", &[loaded.clone()], &with_todo);
+    let next = after("make a plan for a tea party", std::slice::from_ref(&loaded), &with_todo);
     assert_eq!(next.calls[0].0, "todo");
     let done = after("make a plan for a tea party", &[("todo", Ending::Ok, "1. [ ] say")], &with_todo);
     assert!(done.text.contains("1. [ ] say") && done.calls.is_empty());
@@ -161,9 +161,20 @@ fn it_names_itself_otherwise_and_only_offers_what_works() {
     let lost = after("quantum llamas", &[], TOOLS);
     assert!(lost.text.contains("**rehearsal model**"));
     // What it tells people to try is understood: none of it lands in the last scene again.
-    for words in ["what can you do", "remember I like tea", "what do you remember", "run `ls`", "read README.md", "list .",
-        "write a file note.txt with hello", "load todo", "make a plan for a tea party", "what time is it",
-        "think about rain", "stream 200"] {
+    for words in [
+        "what can you do",
+        "remember I like tea",
+        "what do you remember",
+        "run `ls`",
+        "read README.md",
+        "list .",
+        "write a file note.txt with hello",
+        "load todo",
+        "make a plan for a tea party",
+        "what time is it",
+        "think about rain",
+        "stream 200",
+    ] {
         assert!(lost.text.contains(words), "{words}");
         assert_ne!(after(words, &[], TOOLS).text, lost.text, "{words}");
     }
@@ -211,7 +222,8 @@ fn scripts_for_tests_can_be_wrong_on_purpose() {
     assert_eq!(calls(&deltas)[0].2, "{\"a\": ");
     let failure = play("cut").failure.unwrap();
     assert_eq!((failure.kind, failure.retry), (FailureKind::Overloaded, Retry::Backoff { at_least_ms: 1000 }));
-    let stop = |words| play(words).pieces.into_iter().any(|piece| piece.delta == Delta::Stop { reason: StopReason::Length });
+    let stop =
+        |words| play(words).pieces.into_iter().any(|piece| piece.delta == Delta::Stop { reason: StopReason::Length });
     assert!(stop("long") && !stop("empty"));
     assert_eq!(play("empty").pieces.len(), 2);
     assert_eq!(play("else").failure.unwrap().kind, FailureKind::BadRequest);
