@@ -13,16 +13,18 @@ use tokio::sync::mpsc;
 use tracing::level_filters::LevelFilter;
 
 use crate::access::policy::GateList;
-use crate::access::{AgentName, AgentReport, Attendance, Fault, Kind, Registry, ToolsetFacts, ToolsetName, World, report};
+use crate::access::{
+    AgentName, AgentReport, Attendance, Fault, Kind, Registry, ToolsetFacts, ToolsetName, World, report,
+};
 use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request, Severity, Update};
 use crate::assistant::build::{Built, build};
 use crate::assistant::ports::{self, PortError};
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles};
 use crate::config::{self, Config, Locations, LogLevel, NewValue, Problems};
 use crate::tool::{Services, Toolset};
+use crate::ui::Settings;
 use crate::ui::action::{KeyFault, KeyMap};
 use crate::ui::theme::{Colours, Theme};
-use crate::ui::Settings;
 use crate::{model, store, system, toolsets};
 
 /// The opener of an agent that has none of its own.

@@ -74,7 +74,8 @@ impl Driver {
             | Answer::Expired
             | Answer::Withdrawn
             | Answer::Interrupted => {
-                self.alert(Severity::Warning, "A person can allow or deny a card, nothing else.".to_owned(), None).await;
+                self.alert(Severity::Warning, "A person can allow or deny a card, nothing else.".to_owned(), None)
+                    .await;
             }
         }
     }

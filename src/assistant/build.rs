@@ -76,10 +76,8 @@ pub async fn build(toolset: Arc<dyn Toolset>, services: Services, limit: Duratio
 
 /// Leaves out what no agent can hold (A17).
 fn sorted_out(toolset: ToolsetName, tools: Vec<Arc<dyn Tool>>, guidance: Option<String>) -> Built {
-    let known: Vec<BuiltTool> = tools
-        .iter()
-        .map(|tool| BuiltTool { facts: facts(tool.spec()), definition: definition(tool.spec()) })
-        .collect();
+    let known: Vec<BuiltTool> =
+        tools.iter().map(|tool| BuiltTool { facts: facts(tool.spec()), definition: definition(tool.spec()) }).collect();
     let screened = screen(&known.iter().map(|tool| tool.facts.clone()).collect::<Vec<_>>());
     let left_out = screened
         .left_out

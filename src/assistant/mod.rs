@@ -118,14 +118,8 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (updates, outbox) = mpsc::channel(UPDATES);
     let (messages, mailbox) = mpsc::channel(MESSAGES);
-    let driver = Driver {
-        entry: setup.world.entry().clone(),
-        checks: Checks::default(),
-        live: None,
-        messages,
-        updates,
-        setup,
-    };
+    let driver =
+        Driver { entry: setup.world.entry().clone(), checks: Checks::default(), live: None, messages, updates, setup };
     tasks::spawn(driver.run(inbox, mailbox));
     (Handle { commands }, outbox)
 }
@@ -133,11 +127,7 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
 /// What tasks tell the driver. Each carries the conversation it is for: one that is no longer live is not told.
 enum Message {
     /// The running model call said something or ended.
-    Model {
-        conversation: Arc<str>,
-        generation: u64,
-        input: Input,
-    },
+    Model { conversation: Arc<str>, generation: u64, input: Input },
     /// A back-off is over.
     Retry { conversation: Arc<str>, generation: u64 },
     /// A tool ended.
@@ -224,12 +214,14 @@ impl Driver {
     async fn hear(&mut self, message: Message) {
         match message {
             Message::Model { conversation, generation, input } => {
-                if self.live.as_ref().is_some_and(|live| live.is(&conversation) && live.model_generation == generation) {
+                if self.live.as_ref().is_some_and(|live| live.is(&conversation) && live.model_generation == generation)
+                {
                     self.feed(input).await;
                 }
             }
             Message::Retry { conversation, generation } => {
-                if self.live.as_ref().is_some_and(|live| live.is(&conversation) && live.model_generation == generation) {
+                if self.live.as_ref().is_some_and(|live| live.is(&conversation) && live.model_generation == generation)
+                {
                     self.feed(Input::RetryDue).await;
                 }
             }
@@ -303,9 +295,11 @@ impl Driver {
         }
         let names: Vec<ToolsetName> = disabled.iter().map(|word| word.value.clone()).collect();
         let applied = match self.setup.switches.save(&names) {
-            Ok(()) => self.setup.world.switch_off(disabled).map_err(|faults| {
-                faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>().join("; ")
-            }),
+            Ok(()) => self
+                .setup
+                .world
+                .switch_off(disabled)
+                .map_err(|faults| faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>().join("; ")),
             Err(error) => Err(error.message),
         };
         if let Err(error) = applied {

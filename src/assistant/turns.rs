@@ -225,13 +225,7 @@ impl Driver {
         self.report().await;
     }
 
-    fn run_tool(
-        &mut self,
-        call: CallId,
-        tool: ToolId,
-        arguments: serde_json::Value,
-        inputs: &mut VecDeque<Input>,
-    ) {
+    fn run_tool(&mut self, call: CallId, tool: ToolId, arguments: serde_json::Value, inputs: &mut VecDeque<Input>) {
         if !self.dispatching() {
             return;
         }

@@ -71,10 +71,7 @@ fn text(model: &str, report: &AgentReport) -> String {
             format!("({count}) {}", list(&report.available))
         },
     );
-    row(
-        "resident",
-        report.resident.as_ref().map_or_else(|| "every available toolset".to_owned(), |names| list(names)),
-    );
+    row("resident", report.resident.as_ref().map_or_else(|| "every available toolset".to_owned(), |names| list(names)));
     row("deferred", list(&report.deferred));
     row("policy", report.policy_source.clone());
     for (name, which) in [("confirm", GateList::Confirm), ("review", GateList::Review)] {
@@ -82,10 +79,7 @@ fn text(model: &str, report: &AgentReport) -> String {
     }
     row("floor", entries(report.floor.iter()));
     if !report.dropped_defaults.is_empty() {
-        row(
-            "NOT GATED",
-            format!("{} (this table's own pair replaces the default)", list(&report.dropped_defaults)),
-        );
+        row("NOT GATED", format!("{} (this table's own pair replaces the default)", list(&report.dropped_defaults)));
     }
     let (tools, size) = report.start_tools;
     row("tool block", format!("{tools} tools, {} at the start", bytes(size)));

@@ -19,7 +19,9 @@ pub(super) async fn screen(options: Options) -> Result<u8, Ended> {
     let locations = Locations::from_process(options.config.clone());
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let prepared = match app::prepare(&options).await {
-        Err(app::StartError::Config(problems)) if problems.is_missing() && locations.named_by().is_none() && interactive => {
+        Err(app::StartError::Config(problems))
+            if problems.is_missing() && locations.named_by().is_none() && interactive =>
+        {
             if let first_run::Choice::Leave(code) = first_run::offer(&locations)? {
                 return Ok(code);
             }

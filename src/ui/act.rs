@@ -13,8 +13,8 @@ use super::transcript::Block;
 use super::view::panes as rows;
 use crate::access::Answer;
 use crate::access::explain::ToolsetState;
-use crate::agent::command::Switched;
 use crate::agent::Command;
+use crate::agent::command::Switched;
 
 /// Carries out `action`, which `key` asked for.
 pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {

@@ -42,12 +42,8 @@ impl Terminal {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().unwrap();
-        let parser =
-            vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(columns).unwrap(), 0);
-        let seen = Arc::new((
-            Mutex::new(Seen { parser, bytes: 0, raw: Vec::new(), ended: false }),
-            Condvar::new(),
-        ));
+        let parser = vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(columns).unwrap(), 0);
+        let seen = Arc::new((Mutex::new(Seen { parser, bytes: 0, raw: Vec::new(), ended: false }), Condvar::new()));
         let told = Arc::clone(&seen);
         std::thread::spawn(move || {
             let mut buffer = [0; 65536];

@@ -7,12 +7,10 @@ mod files;
 mod index;
 mod writes;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kokua::access::{AgentName, Declarations};
-use kokua::config::{Assistant, Compute, Config, Display, Fs, Generation, LogLevel, Sandbox, Source, Toolsets};
+use kokua::config::{self, Config, Locations, Source};
 use kokua::tool::{CallContext, Outcome, Output, Services, Tool, Toolset, arguments};
 use kokua::toolsets;
 use serde_json::Value;
@@ -94,29 +92,8 @@ fn context() -> CallContext {
 }
 
 fn config(home: &Path) -> Config {
-    Config {
-        source: Source { path: home.join("config.toml"), text: String::new() },
-        home: home.to_owned(),
-        data: home.join("data"),
-        assistant: Assistant {
-            model: None,
-            thinking: None,
-            system_message: None,
-            agent: AgentName::new("assistant"),
-            concurrent_tools: true,
-            agent_cache_cap: 8,
-            max_iterations: 10,
-            generate_titles: false,
-            generation: Generation::default(),
-        },
-        agents: BTreeMap::new(),
-        declarations: Declarations::default(),
-        providers: BTreeMap::new(),
-        display: Display { theme: "default".to_owned(), mouse: false, bell: false, reasoning: false },
-        keys: BTreeMap::new(),
-        log_level: LogLevel::Info,
-        compute: Compute { sandbox: Sandbox::Off, command_env_passthrough: Vec::new() },
-        fs: Fs::default(),
-        toolsets: Toolsets { build_timeout_s: 30 },
-    }
+    let text = "[compute]\nsandbox = \"off\"\n[agents.assistant]\n";
+    let source = Source { path: home.join("config.toml"), text: text.to_owned() };
+    let locations = Locations { home_variable: Some(home.to_owned()), ..Locations::default() };
+    config::parse(source, &locations, |_| Vec::new()).unwrap()
 }

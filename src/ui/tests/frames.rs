@@ -16,10 +16,7 @@ fn at_each_size(name: &str, prepare: impl Fn(&mut Ui), now: i64) {
 }
 
 fn begin(ui: &mut Ui) {
-    tell_all(
-        ui,
-        [session(Some("build tidy")), Event::Replayed, Event::Report(Box::new(report())), conversations()],
-    );
+    tell_all(ui, [session(Some("build tidy")), Event::Replayed, Event::Report(Box::new(report())), conversations()]);
 }
 
 #[test]
@@ -187,7 +184,10 @@ fn answered_cards_leave_receipts() {
     tell_all(
         &mut ui,
         [
-            Event::Answer { call: CallId(3), answer: crate::access::Answer::DeniedWithReason { reason: "not here".to_owned() } },
+            Event::Answer {
+                call: CallId(3),
+                answer: crate::access::Answer::DeniedWithReason { reason: "not here".to_owned() },
+            },
             result(3, Ending::NotAllowed, ""),
             Event::Answer { call: CallId(4), answer: crate::access::Answer::AllowedOnce },
             Event::Running { call: CallId(4) },

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::access::Answer;
+use crate::agent::command::Switched;
 use crate::ui::Focus;
 
 fn answer(call: u64, answer: Answer) -> Command {
@@ -56,10 +57,7 @@ fn a_card_takes_its_keys_only_with_the_focus() {
         ("p d", Some(answer(4, Answer::Denied))),
         ("n s", None),
         ("D Enter", Some(answer(3, Answer::Denied))),
-        (
-            "D n o Enter",
-            Some(answer(3, Answer::DeniedWithReason { reason: "no".to_owned() })),
-        ),
+        ("D n o Enter", Some(answer(3, Answer::DeniedWithReason { reason: "no".to_owned() }))),
         ("D n o Esc", None),
         ("a a a d d", Some(answer(3, Answer::AllowedOnce))),
     ];
@@ -83,7 +81,8 @@ fn a_letter_that_is_no_key_of_the_card_goes_to_the_composer() {
 #[test]
 fn allow_waits_for_quiet_and_deny_does_not() {
     // (milliseconds after the arrival at which the key is pressed, whether it answers)
-    for (after, key, answers) in [(0, "a", false), (399, "a", false), (400, "a", true), (0, "d", true), (0, "s", false)] {
+    for (after, key, answers) in [(0, "a", false), (399, "a", false), (400, "a", true), (0, "d", true), (0, "s", false)]
+    {
         let mut ui = begun(80, 24);
         turn_with_card(&mut ui);
         ui.focus = Focus::Card;
@@ -132,7 +131,8 @@ fn a_burst_of_typing_answers_nothing_and_loses_nothing() {
             if at == arrival {
                 tell(&mut ui, command_ask(3), now);
             }
-            let pressed = if character == '\n' { key("Ctrl+J") } else { Key::plain(crate::ui::KeyCode::Char(character)) };
+            let pressed =
+                if character == '\n' { key("Ctrl+J") } else { Key::plain(crate::ui::KeyCode::Char(character)) };
             cmds.extend(update(&mut ui, Msg::Key(pressed), now));
         }
         assert_eq!(cmds, [], "arrival before key {arrival}");
@@ -253,14 +253,14 @@ fn the_tools_pane_asks_and_switches() {
 
     let mut ui = begun(80, 24);
     let cmds = press_all(&mut ui, "F3 Down o", NOW, 1);
-    let off = Command::Switch { toolset: ToolsetName::new("fs"), off: true };
+    let off = Command::Switch { toolset: ToolsetName::new("fs"), to: Switched::Off };
     assert_eq!(submitted(&cmds), [&Command::Report, &off, &Command::Report]);
 
     let mut ui = begun(80, 24);
     press_all(&mut ui, "F3 /", NOW, 1);
     type_text(&mut ui, "repo", NOW);
     let cmds = press_all(&mut ui, "Enter o", NOW, 1);
-    let on = Command::Switch { toolset: ToolsetName::new("report"), off: false };
+    let on = Command::Switch { toolset: ToolsetName::new("report"), to: Switched::On };
     assert_eq!(submitted(&cmds), [&on, &Command::Report]);
 }
 

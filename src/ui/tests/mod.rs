@@ -15,9 +15,7 @@ use crate::access::explain::{EntryRow, ToolRow, ToolsetRow, ToolsetState};
 use crate::access::held::Arrival;
 use crate::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld};
 use crate::access::policy::GateList;
-use crate::access::{
-    AgentName, AgentReport, AskReason, Attendance, Kind, Ledger, Risk, ToolId, ToolName, ToolsetName,
-};
+use crate::access::{AgentName, AgentReport, AskReason, Attendance, Kind, Ledger, Risk, ToolId, ToolName, ToolsetName};
 use crate::agent::message::CallKind;
 use crate::agent::update::Preview;
 use crate::agent::{
@@ -161,12 +159,7 @@ pub fn used(number: u32) -> Event {
 }
 
 pub fn tool_call(number: u64, toolset: &str, name: &str, arguments: Value) -> Event {
-    Event::ToolCall {
-        call: CallId(number),
-        tool: Some(tool(toolset, name)),
-        wire: name.to_owned(),
-        arguments,
-    }
+    Event::ToolCall { call: CallId(number), tool: Some(tool(toolset, name)), wire: name.to_owned(), arguments }
 }
 
 pub fn result(number: u64, ending: Ending, note: &str) -> Event {
@@ -315,13 +308,7 @@ fn tool_row(name: &str, risk: Risk, bytes: usize, gate: Option<GateList>) -> Too
 }
 
 fn toolset_row(name: &str, description: &str, state: ToolsetState, tools: Option<Vec<ToolRow>>) -> ToolsetRow {
-    ToolsetRow {
-        name: ToolsetName::new(name),
-        kind: Kind::BuiltIn,
-        description: description.to_owned(),
-        state,
-        tools,
-    }
+    ToolsetRow { name: ToolsetName::new(name), kind: Kind::BuiltIn, description: description.to_owned(), state, tools }
 }
 
 fn entry(text: &str, list: GateList, line: usize, tools: &[(&str, &str)], pending: bool) -> EntryRow {
@@ -352,10 +339,7 @@ pub fn report() -> AgentReport {
                 "memory",
                 "What it keeps between conversations.",
                 ToolsetState::Resident,
-                Some(vec![
-                    tool_row("remember", Risk::Write, 812, None),
-                    tool_row("recall", Risk::Read, 640, None),
-                ]),
+                Some(vec![tool_row("remember", Risk::Write, 812, None), tool_row("recall", Risk::Read, 640, None)]),
             ),
             toolset_row(
                 "fs",
@@ -388,10 +372,7 @@ pub fn report() -> AgentReport {
                 "todo",
                 "A list of things to do.",
                 ToolsetState::Loaded,
-                Some(vec![
-                    tool_row("add_todo", Risk::Write, 610, None),
-                    tool_row("list_todos", Risk::Read, 490, None),
-                ]),
+                Some(vec![tool_row("add_todo", Risk::Write, 610, None), tool_row("list_todos", Risk::Read, 490, None)]),
             ),
             toolset_row("misc", "Small helps.", ToolsetState::Loadable, None),
             toolset_row(

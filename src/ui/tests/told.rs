@@ -39,10 +39,7 @@ fn an_ask_rings_only_when_nobody_looks() {
     let mut ui = begun(80, 24);
     assert_eq!(tell(&mut ui, command_ask(3), NOW), []);
     update(&mut ui, Msg::Focus(false), NOW);
-    assert_eq!(
-        tell(&mut ui, command_ask(4), NOW),
-        [Cmd::Notify("assistant asks: compute.run_command".to_owned())]
-    );
+    assert_eq!(tell(&mut ui, command_ask(4), NOW), [Cmd::Notify("assistant asks: compute.run_command".to_owned())]);
 }
 
 #[test]
@@ -112,7 +109,10 @@ fn another_conversation_forgets_the_one_before_but_not_the_draft() {
 #[test]
 fn words_said_before_are_in_the_history_of_the_composer() {
     let mut ui = screen(80, 24);
-    tell_all(&mut ui, [session(None), started(), said("first"), ended(), started(), said("second"), ended(), Event::Replayed]);
+    tell_all(
+        &mut ui,
+        [session(None), started(), said("first"), ended(), started(), said("second"), ended(), Event::Replayed],
+    );
     press_all(&mut ui, "Up Up", NOW, 1);
     assert_eq!(ui.draft(), "first");
 }

@@ -168,7 +168,8 @@ fn hints(ui: &Ui) -> Vec<(Action, &'static str)> {
     let mut hints = match (&ui.overlay, ui.focus) {
         (Some(Overlay::Palette { .. }), _) => vec![(Action::RowOpen, "run"), (Action::Close, "close")],
         (Some(Overlay::Card), _) | (None, Focus::Card) => {
-            let mut hints = vec![(Action::Close, "back"), (Action::CardUp, "/ Down scroll"), (Action::CardAsker, "its call")];
+            let mut hints =
+                vec![(Action::Close, "back"), (Action::CardUp, "/ Down scroll"), (Action::CardAsker, "its call")];
             if ui.inbox.len() > 1 {
                 hints.extend([(Action::CardNext, "next"), (Action::CardPrevious, "previous")]);
             }

@@ -140,7 +140,10 @@ fn toolset(ui: &Ui, row: &ToolsetRow, room: usize) -> Row {
     };
     let mut left = vec![
         Span::styled(format!(" {}", fit(letter, 4)), ui.theme.style(style)),
-        Span::styled(if room > 70 { fit(&name, 16) } else { name }, ui.theme.style(if held { Role::Tool } else { Role::Dim })),
+        Span::styled(
+            if room > 70 { fit(&name, 16) } else { name },
+            ui.theme.style(if held { Role::Tool } else { Role::Dim }),
+        ),
     ];
     if room > 70 {
         left.push(Span::styled(format!("  {}", clean_line(&row.description)), dim));
