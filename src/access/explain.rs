@@ -303,10 +303,8 @@ fn explain_gated(world: &World, agent: &AgentName, tool: &ToolId) -> (Option<Gat
         })
         .collect();
     if reasons.is_empty() {
-        reasons.push(at(
-            format!("in neither list of [{}]: {}", policy.table, source(world, agent)),
-            policy.line.unwrap_or(0),
-        ));
+        let text = format!("in neither list; its pair is {}", source(world, agent));
+        reasons.push(at(text, policy.line.unwrap_or(0)));
     }
     if let Some(floor) = world.policies.floor_reaches(tool) {
         let text = format!("'{}' in [security].never_auto_approve: only a person's own answer counts", floor.written);
