@@ -235,7 +235,7 @@ fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> (bool, 
             Some(named) => at(format!("available of {table} names '{toolset}'"), named.span.line),
             None => at(
                 format!("available of {table} does not name '{toolset}'"),
-                words.first().map_or(here, |word| word.span.line),
+                words.first().map_or(here, |first| first.span.line),
             ),
         },
     };

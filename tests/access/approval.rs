@@ -289,6 +289,8 @@ fn p9_a_renamed_tool_refuses_the_next_build_and_held_tools_stay() {
     assert_eq!(asks(&mut world, "assistant", &held, "compute.run_command").as_deref(), Some("compute.run_command"));
     assert_eq!(world.dispatch(&me(), &held, &id("compute.run_command"), "digest of run_command"), None);
     assert!(world.available_tools(&me(), &held, "compute").starts_with("compute [resident]"));
+    // Nobody new gets any of it.
+    assert_eq!(world.fresh(&me()).get(&id("compute.calculate")), None);
 }
 
 #[test]
