@@ -203,8 +203,8 @@ fn declaration<'a>(world: &'a World, agent: &AgentName) -> Option<&'a AgentDecla
 
 fn switch_line(world: &World, tool: &ToolId) -> Option<usize> {
     let toolset = tool.toolset()?;
-    let word = world.declarations().disabled.iter().find(|word| word.value == *toolset)?;
-    (word.span.line > 0).then_some(word.span.line)
+    let named = world.declarations().disabled.iter().find(|word| word.value == *toolset)?;
+    (named.span.line > 0).then_some(named.span.line)
 }
 
 fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> (bool, Vec<Reason>) {
