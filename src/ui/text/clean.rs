@@ -4,6 +4,7 @@
 //! It never looks at meaning, and a cut anywhere in a stream gives the same text.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
 
@@ -79,15 +80,17 @@ impl Cleaner {
                 self.newline(out);
                 return self.again(character, out);
             }
-            (State::Escape | State::TextEscape, '[') => State::Control,
+            (State::Escape, '[') => State::Control,
             (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::Text,
             (State::Escape | State::Intermediate, ' '..='/') if !over => State::Intermediate,
-            (State::Escape | State::Intermediate, '0'..='~') | (State::Control, '@'..='~') => State::Ground,
+            (State::Escape | State::Intermediate, '0'..='~')
+            | (State::Control, '@'..='~')
+            | (State::Text, '\u{7}' | '\u{9c}')
+            | (State::TextEscape, '\\') => State::Ground,
             (State::Control, ' '..='?') if !over => State::Control,
-            (State::Text, '\u{7}' | '\u{9c}') | (State::TextEscape, '\\') => State::Ground,
             (State::Text, '\u{1b}') => State::TextEscape,
-            (State::Text, '\n' | '\r') => return self.again(character, out),
-            (State::Text, _) if !over => State::Text,
+            // One that never ends goes no further than its line.
+            (State::Text, _) if !over && !matches!(character, '\n' | '\r') => State::Text,
             (State::TextEscape, _) => {
                 self.state = State::Escape;
                 return self.take(character, out);
@@ -111,7 +114,7 @@ impl Cleaner {
     fn ground(&mut self, character: char, out: &mut String) {
         let enter = |state| (state, 0);
         match character {
-            '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => return self.newline(out),
+            '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => self.newline(out),
             '\r' => (self.state, self.length) = enter(State::Return),
             '\u{1b}' => (self.state, self.length) = enter(State::Escape),
             '\u{9b}' => (self.state, self.length) = enter(State::Control),
@@ -127,17 +130,18 @@ impl Cleaner {
                 let letter = u8::try_from(u32::from(character) - 0x1f1e6).unwrap_or(0) + b'A';
                 self.plain(char::from(letter), 1, out);
             }
+            // Half-width voicing marks join the letter before in one place and stand alone in another.
+            '\u{ff9e}' => self.plain('\u{309b}', 2, out),
+            '\u{ff9f}' => self.plain('\u{309c}', 2, out),
             _ if hidden(character) => {}
             _ => match character.width() {
-                Some(0) => {
-                    // A mark without a base, or one too many, would join a cell that is not its own.
-                    if self.column > 0 && self.marks < MARKS {
-                        self.marks += 1;
-                        out.push(character);
-                    }
+                Some(0) if self.column > 0 && self.marks < MARKS => {
+                    self.marks += 1;
+                    out.push(character);
                 }
+                // A mark without a base, or one too many, would join a cell that is not its own.
+                Some(0) | None => {}
                 Some(columns) => self.plain(character, columns, out),
-                None => {}
             },
         }
     }
@@ -196,10 +200,13 @@ pub fn visible(text: &str) -> String {
             '\u{7f}' => out.push('\u{2421}'),
             _ if hidden(character)
                 || lookalike_space(character)
-                || matches!(character, '\u{2028}' | '\u{2029}' | '\u{1f1e6}'..='\u{1f1ff}')
+                || matches!(
+                    character,
+                    '\u{2028}' | '\u{2029}' | '\u{ff9e}' | '\u{ff9f}' | '\u{1f1e6}'..='\u{1f1ff}'
+                )
                 || (mark && (!base || marks >= MARKS)) =>
             {
-                out.push_str(&format!("\u{27e8}U+{code:04X}\u{27e9}"));
+                let _ = write!(out, "\u{27e8}U+{code:04X}\u{27e9}");
             }
             _ => out.push(character),
         }

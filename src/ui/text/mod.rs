@@ -12,3 +12,6 @@ pub mod wrap;
 pub use clean::{Cleaner, clean, clean_line, visible};
 pub use width::{truncate, width};
 pub use wrap::{Breaks, Wrap};
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -160,7 +160,7 @@ fn columns(spans: &[Span<'_>]) -> usize {
 }
 
 /// `spans` in at most `max` columns.
-fn clip(spans: &[Span<'static>], max: usize) -> Vec<Span<'static>> {
+pub(super) fn clip(spans: &[Span<'static>], max: usize) -> Vec<Span<'static>> {
     let mut left = max;
     let mut out = Vec::with_capacity(spans.len());
     for span in spans {
@@ -180,7 +180,7 @@ fn cells(spans: &[Span<'_>], breaks: Breaks) -> Vec<Cell> {
     let mut cells: Vec<Cell> = Vec::with_capacity(spans.iter().map(|span| span.content.len()).sum());
     // Bounded far below what the narrow numbers hold; a longer text is cut into several calls by its owner.
     let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let mut before = '\n';
+    let mut before = ('\n', '\n');
     for (index, span) in spans.iter().enumerate() {
         let mut add = |start: usize, text: &str| {
             let head = text.chars().next().unwrap_or(' ');
@@ -203,7 +203,7 @@ fn cells(spans: &[Span<'_>], breaks: Breaks) -> Vec<Cell> {
                 kind,
                 breaks: false,
             });
-            before = text.chars().next_back().unwrap_or(' ');
+            before = (before.1, text.chars().next_back().unwrap_or(' '));
         };
         if span.content.is_ascii() {
             for start in 0..span.content.len() {
@@ -219,9 +219,9 @@ fn cells(spans: &[Span<'_>], breaks: Breaks) -> Vec<Cell> {
 }
 
 /// Whether a line may end between two characters that are not spaces.
-fn may_break(before: char, before_columns: u8, after: char, after_columns: u8) -> bool {
+fn may_break((earlier, before): (char, char), before_columns: u8, after: char, after_columns: u8) -> bool {
     if matches!(before, '-' | '–' | '—') {
-        return after.is_alphabetic();
+        return earlier.is_alphanumeric() && after.is_alphabetic();
     }
     if before_columns < 2 && after_columns < 2 {
         return false;

@@ -136,14 +136,13 @@ impl Item {
             }
             self.key = Some(key);
         }
-        let text = match (&self.block, self.fold) {
-            (Block::User { text, .. } | Block::Assistant { text, .. } | Block::Reasoning { text }, Fold::Open) => text,
-            _ => {
-                if self.pieces.is_empty() {
-                    self.pieces.push(Piece::default());
-                }
-                return;
+        let (Block::User { text, .. } | Block::Assistant { text, .. } | Block::Reasoning { text }, Fold::Open) =
+            (&self.block, self.fold)
+        else {
+            if self.pieces.is_empty() {
+                self.pieces.push(Piece::default());
             }
+            return;
         };
         if !self.pieces.is_empty() && self.split == text.len() {
             return;
@@ -165,15 +164,15 @@ impl Item {
             let newlines = newlines(text.get(range.clone()).unwrap_or_default());
             self.pieces.push(Piece { range, newlines, spaced, ..Piece::default() });
         }
-        self.settled += cut.settled;
-        self.split = text.len();
-        // A code block that streams keeps the lines that are final.
+        // A code block that streams keeps the lines that are final, also when it just ended.
         if let (Some(old), Some(new)) = (reused, self.pieces.get_mut(self.settled))
             && old.open.is_some()
             && old.range.start == new.range.start
         {
             (new.open, new.lines) = (old.open, old.lines);
         }
+        self.settled += cut.settled;
+        self.split = text.len();
         if self.pieces.is_empty() {
             self.pieces.push(Piece::default());
         }
@@ -202,10 +201,9 @@ impl Item {
                 block: &self.block,
                 fold: self.fold,
                 depth: self.depth,
-                follows: self.follows,
                 range: piece.range.clone(),
                 first: index == 0,
-                spaced: piece.spaced,
+                spaced: piece.spaced || (index == 0 && self.follows && matches!(self.block, Block::User { .. })),
                 streams,
             };
             layout::lines(&part, frame, &mut piece.open, &mut lines);

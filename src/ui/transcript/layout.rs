@@ -14,6 +14,7 @@ use super::block::{
     kind_word, span, tokens,
 };
 use super::item::Fold;
+use super::search::Chrome;
 use crate::agent::call::Ending;
 use crate::agent::effect::TurnEnd;
 use crate::agent::message::UserOrigin;
@@ -52,9 +53,9 @@ pub(super) struct Part<'a> {
     pub block: &'a Block,
     pub fold: Fold,
     pub depth: u16,
-    pub follows: bool,
     pub range: Range<usize>,
     pub first: bool,
+    /// An empty line stands before it.
     pub spaced: bool,
     /// It is the last piece of its block: more text may still join it.
     pub streams: bool,
@@ -71,7 +72,7 @@ pub(super) fn lines(
     let slice = |text: &'_ str| text.get(part.range.clone()).unwrap_or_default().to_owned();
     if open.is_none() {
         lines.clear();
-        if part.spaced || (part.first && part.follows && matches!(part.block, Block::User { .. })) {
+        if part.spaced {
             lines.push(Line::default());
         }
     }
@@ -92,10 +93,15 @@ pub(super) fn lines(
         }
         Block::Assistant { agent, text } => {
             let source = text.get(part.range.clone()).unwrap_or_default();
-            let label = (part.first && open.is_none()).then_some(agent.as_str());
-            let (first, rest) = layout.labelled(label, Role::Agent, lines);
+            // The label's own line, where it has one, is final as soon as anything is.
+            let mut before = Vec::new();
+            let label = part.first.then_some(agent.as_str());
+            let (first, rest) = layout.labelled(label, Role::Agent, &mut before);
+            if open.is_none() {
+                lines.append(&mut before);
+            }
             let page = markdown::Page { width: frame.width, theme: frame.theme, first: &first, rest: &rest };
-            if part.streams {
+            if part.streams || open.is_some() {
                 markdown::stream(source, &page, open, lines);
             } else {
                 markdown::chunk(source, &page, lines);
@@ -309,12 +315,11 @@ impl Layout<'_> {
         let chain: Vec<String> = receipt.chain.iter().map(|name| clean_line(name)).collect();
         let mut spans =
             vec![self.blank(4), Span::styled(format!("└ {}", answer_words(&receipt.answer)), self.style(Role::Text))];
-        spans.push(Span::styled(format!(" · {}", clean_line(&receipt.tool)), dim));
-        if chain.len() > 1 {
-            spans.push(Span::styled(format!(" · {}", chain.join(" < ")), dim));
-        }
-        if let Some(detail) = answer_detail(&receipt.answer) {
-            spans.push(Span::styled(format!(" · {}", clean_line(detail)), dim));
+        // The reason first: it is what a narrow screen should keep.
+        let detail = answer_detail(&receipt.answer).map(clean_line);
+        let chain = (chain.len() > 1).then(|| chain.join(" < "));
+        for part in [detail, Some(clean_line(&receipt.tool)), chain].into_iter().flatten() {
+            spans.push(Span::styled(format!(" · {part}"), dim));
         }
         lines.push(Line::from(truncate_spans(spans, self.frame.width)));
     }
@@ -416,12 +421,24 @@ fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
     }
     out
+}
+
+/// What of a block's lines is not what was said, for the search.
+pub(super) fn chrome(block: &Block) -> Chrome {
+    let label = match block {
+        Block::User { origin: UserOrigin::Person, .. } => "you",
+        Block::User { .. } => "kokua",
+        Block::Assistant { agent, .. } => agent,
+        Block::Reasoning { .. } => return Chrome::Line,
+        _ => return Chrome::None,
+    };
+    Chrome::Label(truncate(&clean_line(label), GUTTER - 1).into_owned())
 }
 
 /// A block's text for copying and for the pager.

@@ -30,7 +30,9 @@ impl Query {
     fn new(text: &str) -> Self {
         let text = clean_line(text);
         let exact = text.chars().any(char::is_uppercase);
-        Self { text: if exact { text } else { text.to_lowercase() }, exact }
+        let mut flat = Flat::default();
+        flat.add(&text, exact, 0);
+        Self { text: flat.text.trim_end().to_owned(), exact }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -52,6 +54,15 @@ pub(super) struct Search {
     current: Option<usize>,
     /// What the view stands on: block, piece, hit within the piece.
     pub shown: Option<(BlockId, usize, usize)>,
+}
+
+/// What stands at the beginning of a block's lines and was never said: it is not searched.
+pub(super) enum Chrome {
+    None,
+    /// A label, in the first line that is not empty.
+    Label(String),
+    /// The whole first line.
+    Line,
 }
 
 /// A hit on laid-out lines: the line it begins on and the bytes of every line that it covers.
@@ -146,7 +157,8 @@ struct Flat {
 impl Flat {
     fn add(&mut self, text: &str, exact: bool, line: usize) {
         for (start, character) in text.char_indices() {
-            if character.is_whitespace() {
+            // Bars of code and quotations, and between the columns of a table, are like the ends of lines.
+            if character.is_whitespace() || character == '│' {
                 self.space(line, start);
                 continue;
             }
@@ -172,10 +184,21 @@ impl Flat {
 }
 
 /// Every hit of `query` on laid-out `lines`, also across their ends.
-pub(super) fn hits(lines: &[Line<'_>], query: &Query) -> Vec<Hit> {
+pub(super) fn hits(lines: &[Line<'_>], query: &Query, chrome: &Chrome) -> Vec<Hit> {
     let mut flat = Flat::default();
+    let mut chrome = Some(chrome);
     for (number, line) in lines.iter().enumerate() {
-        let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+        let mut text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+        if !text.trim().is_empty() {
+            let start = text.len() - text.trim_start().len();
+            let end = match chrome.take() {
+                Some(Chrome::Label(label)) if text[start..].starts_with(label.as_str()) => start + label.len(),
+                Some(Chrome::Line) => text.len(),
+                _ => 0,
+            };
+            // Blanked, so that every byte keeps its place.
+            text.replace_range(..end, &" ".repeat(end));
+        }
         flat.add(&text, query.exact, number);
         flat.space(number, text.len());
     }

@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::item::Key;
 use super::layout::Frame;
+use super::search::Chrome;
 use super::{BlockId, Transcript, search};
 use crate::ui::theme::{Role, Theme};
 
@@ -123,21 +124,19 @@ impl Transcript {
         let frame = Frame { width: usize::from(inner), theme, now: self.now, number: self.frame };
         let mut view = View { key: Key { width: inner, theme: theme.id() }, frame, rows };
 
-        let bottom = view.up(self, view.end(self), rows);
-        let mut top = view.anchored(self).unwrap_or(bottom).min(bottom);
-        let mut follow = self.anchor == Anchor::End;
+        let (mut top, mut follow) = match view.anchored(self) {
+            // Only what is near the end of an anchored view needs to know where the end is.
+            Some(top) => (view.settled(self, top).0, false),
+            None => (view.bottom(self), true),
+        };
         for to in std::mem::take(&mut self.moves) {
-            let before = top;
-            top = view.moved(self, to, top).min(bottom);
+            let (moved, at_end) = view.moved(self, to, top);
+            top = moved;
             follow = match to {
-                Move::Lines(by) | Move::Pages(by) => by >= 0 && top == bottom || follow && top == before && by >= 0,
+                Move::Lines(_) | Move::Pages(_) | Move::Home => at_end,
                 Move::End => true,
-                Move::Home => top == bottom,
-                Move::Reveal(_) | Move::Hit(..) => follow && top == before,
+                Move::Reveal(_) | Move::Hit(..) => follow && at_end,
             };
-        }
-        if follow {
-            top = bottom;
         }
         let window = view.lines(self, top, follow, width);
         (self.below, self.above) = (window.below, window.above);
@@ -165,11 +164,6 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// One past the last line.
-    fn end(&self, of: &Transcript) -> At {
-        At { item: of.items.len(), piece: 0, line: 0 }
-    }
-
     fn pieces(&self, of: &mut Transcript, item: usize) -> usize {
         of.items.get_mut(item).map_or(0, |item| {
             item.prepare(self.key);
@@ -235,16 +229,27 @@ impl View<'_> {
         }
     }
 
-    fn moved(&mut self, of: &mut Transcript, to: Move, top: At) -> At {
+    /// The top of the last window.
+    fn bottom(&self, of: &mut Transcript) -> At {
+        self.up(of, end(of), self.rows)
+    }
+
+    /// `top`, or the last window's where less than a window follows; and whether it is the last.
+    fn settled(&self, of: &mut Transcript, top: At) -> (At, bool) {
+        if self.down(of, top, self.rows) < end(of) { (top, false) } else { (self.bottom(of), true) }
+    }
+
+    /// The top after a move, and whether it shows the end.
+    fn moved(&mut self, of: &mut Transcript, to: Move, top: At) -> (At, bool) {
         let page = self.rows.saturating_sub(2).max(1);
         let by = |view: &Self, of: &mut Transcript, lines: usize, up: bool| {
             if up { view.up(of, top, lines) } else { view.down(of, top, lines) }
         };
-        match to {
+        let top = match to {
             Move::Lines(lines) => by(self, of, lines.unsigned_abs(), lines < 0),
             Move::Pages(pages) => by(self, of, pages.unsigned_abs().saturating_mul(page), pages < 0),
             Move::Home => At { item: 0, piece: 0, line: 0 },
-            Move::End => self.end(of),
+            Move::End => end(of),
             Move::Reveal(block) => match of.index(block) {
                 Some(item) => {
                     let start = At { item, piece: 0, line: 0 };
@@ -261,7 +266,8 @@ impl View<'_> {
                 }
                 None => top,
             },
-        }
+        };
+        self.settled(of, top)
     }
 
     /// The nearest top from which `start..end` shows, or its beginning where it is taller than the window.
@@ -276,14 +282,16 @@ impl View<'_> {
 
     /// The line of the `nth` hit in a block, counted in its laid-out text; the last one there is where it shows fewer.
     fn find_hit(&mut self, of: &mut Transcript, block: BlockId, nth: usize) -> Option<At> {
-        let item = of.index(block)?;
+        let at_item = of.index(block)?;
         let query = of.search.as_ref()?.query.clone();
         let mut left = nth;
         let mut last = None;
-        for piece in 0..self.pieces(of, item) {
-            let hits = search::hits(of.items.get_mut(item)?.lines(piece, &self.frame), &query);
+        for piece in 0..self.pieces(of, at_item) {
+            let item = of.items.get_mut(at_item)?;
+            let chrome = chrome(item, piece);
+            let hits = search::hits(item.lines(piece, &self.frame), &query, &chrome);
             for (index, hit) in hits.iter().enumerate() {
-                let at = At { item, piece, line: hit.line };
+                let at = At { item: at_item, piece, line: hit.line };
                 last = Some((at, index));
                 if left == 0 {
                     break;
@@ -294,7 +302,7 @@ impl View<'_> {
                 break;
             }
         }
-        let found = last.map_or((At { item, piece: 0, line: 0 }, 0), |found| found);
+        let found = last.unwrap_or((At { item: at_item, piece: 0, line: 0 }, 0));
         if let Some(search) = &mut of.search {
             search.shown = last.map(|(at, index)| (block, at.piece, index));
         }
@@ -315,8 +323,9 @@ impl View<'_> {
             while at.piece < pieces && lines.len() < self.rows {
                 let Some(item) = of.items.get_mut(at.item) else { break };
                 let id = item.id;
+                let chrome = chrome(item, at.piece);
                 let all = item.lines(at.piece, &self.frame);
-                let hits = query.as_ref().map(|query| search::hits(all, query)).unwrap_or_default();
+                let hits = query.as_ref().map(|query| search::hits(all, query, &chrome)).unwrap_or_default();
                 let room = self.rows - lines.len();
                 let current = shown.filter(|(block, piece, _)| (*block, *piece) == (id, at.piece)).map(|(.., nth)| nth);
                 for (number, line) in all.iter().enumerate().skip(at.line).take(room) {
@@ -362,4 +371,14 @@ impl View<'_> {
         });
         before + in_item + top.line
     }
+}
+
+/// What of a piece is not what was said.
+fn chrome(item: &super::item::Item, piece: usize) -> Chrome {
+    if piece == 0 { super::layout::chrome(&item.block) } else { Chrome::None }
+}
+
+/// One past the last line.
+const fn end(of: &Transcript) -> At {
+    At { item: of.items.len(), piece: 0, line: 0 }
 }
