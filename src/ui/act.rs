@@ -16,6 +16,7 @@ use crate::access::explain::ToolsetState;
 use crate::agent::Command;
 
 /// Carries out `action`, which `key` asked for.
+#[expect(clippy::too_many_lines, reason = "one arm for each action: the compiler sees that none is forgotten")]
 pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
     match action {
         Action::Help => toggle(ui, Overlay::Help { scroll: 0 }),
@@ -335,19 +336,15 @@ fn open_block(ui: &mut Ui, now: i64) {
 }
 
 fn with_block(ui: &mut Ui, now: i64, wish: impl FnOnce(String) -> Cmd) -> Vec<Cmd> {
-    match ui.transcript.selected_text() {
-        Some(text) => {
-            let cmd = wish(text);
-            if matches!(cmd, Cmd::Copy(_)) {
-                ui.flash("copied", now);
-            }
-            vec![cmd]
-        }
-        None => {
-            ui.flash("choose a block first: j and k", now);
-            Vec::new()
-        }
+    let Some(text) = ui.transcript.selected_text() else {
+        ui.flash("choose a block first: j and k", now);
+        return Vec::new();
+    };
+    let cmd = wish(text);
+    if matches!(cmd, Cmd::Copy(_)) {
+        ui.flash("copied", now);
     }
+    vec![cmd]
 }
 
 /// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
@@ -462,13 +459,11 @@ fn switch(ui: &Ui) -> Vec<Cmd> {
 }
 
 fn revoke(ui: &mut Ui, now: i64) -> Vec<Cmd> {
-    match rows::selected_grant(ui) {
-        Some(grant) => vec![Cmd::Submit(Command::Revoke { grant }), Cmd::Submit(Command::Report)],
-        None => {
-            ui.flash("choose a grant first", now);
-            Vec::new()
-        }
-    }
+    let Some(grant) = rows::selected_grant(ui) else {
+        ui.flash("choose a grant first", now);
+        return Vec::new();
+    };
+    vec![Cmd::Submit(Command::Revoke { grant }), Cmd::Submit(Command::Report)]
 }
 
 /// Enter in the composer: runs a command, or says what is written.
@@ -552,10 +547,9 @@ fn switch_conversation(ui: &mut Ui, wanted: &str) -> Vec<Cmd> {
     let open = |id: &str| vec![Cmd::Submit(Command::Open { id: id.to_owned() })];
     match (by_id.as_slice(), by_title.as_slice()) {
         _ if wanted.is_empty() => {}
-        ([one], _) => return open(&one.id),
-        (_, [one]) => return open(&one.id),
+        ([one], _) | (_, [one]) => return open(&one.id),
         _ if ui.conversations.is_empty() => return open(wanted),
-        _ => ui.panes.conversation_filter = wanted.to_owned(),
+        _ => wanted.clone_into(&mut ui.panes.conversation_filter),
     }
     open_pane(ui, PaneKind::Conversations)
 }

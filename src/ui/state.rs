@@ -120,6 +120,15 @@ pub enum Focus {
     Transcript,
 }
 
+/// Whether somebody looks at the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Window {
+    /// It has the desktop's focus, or never said otherwise.
+    Focused,
+    /// It lost it.
+    Away,
+}
+
 /// What a second press within [`FLASH_MS`] would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Armed {
@@ -137,7 +146,7 @@ pub struct Ui {
     pub(super) bell: bool,
     pub(super) width: u16,
     pub(super) height: u16,
-    pub(super) window_focused: bool,
+    pub(super) window: Window,
     pub(super) replaying: bool,
     pub(super) session: Option<Session>,
     pub(super) turn: Option<Turn>,
@@ -170,7 +179,7 @@ impl Ui {
             bell: settings.bell,
             width: 0,
             height: 0,
-            window_focused: true,
+            window: Window::Focused,
             replaying: false,
             session: None,
             turn: None,

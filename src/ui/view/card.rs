@@ -29,22 +29,25 @@ pub fn body(ask: &Ask, preview: &Preview, changed: bool, room: usize, theme: &Th
         let text = " CHANGED since it was shown: read it again before you answer";
         lines.push(Line::styled(text, theme.style(Role::Decision)));
     }
+    let names: Vec<_> = match &ask.arguments {
+        Value::Object(map) => map.keys().map(|name| visible(name).replace('\n', "␊")).collect(),
+        _ => vec!["arguments".to_owned()],
+    };
+    let facts: Vec<_> = preview.facts.iter().map(|(name, _)| clean_line(name)).collect();
+    let column = names.iter().chain(&facts).map(|name| width(name)).max().unwrap_or(0).min(NAME);
     match &ask.arguments {
         Value::Object(map) if map.is_empty() => {
             lines.push(Line::styled(format!("{:INDENT$}no arguments", ""), theme.style(Role::Dim)));
         }
         Value::Object(map) => {
-            let names: Vec<_> = map.keys().map(|name| visible(name).replace('\n', "␊")).collect();
-            let column = names.iter().map(|name| width(name)).max().unwrap_or(0).min(NAME);
             for (name, value) in names.iter().zip(map.values()) {
                 argument(name, value, column, room, theme, &mut lines);
             }
         }
-        other => argument("arguments", other, 9, room, theme, &mut lines),
+        other => argument("arguments", other, column, room, theme, &mut lines),
     }
-    for (name, fact) in &preview.facts {
-        let name = clean_line(name);
-        text(&name, &visible(fact), "", NAME.min(width(&name)), Role::Dim, room, theme, &mut lines);
+    for (name, (_, fact)) in facts.iter().zip(&preview.facts) {
+        text(name, &visible(fact), "", column, Role::Dim, room, theme, &mut lines);
     }
     if let Some(changes) = preview.diff.as_deref().filter(|changes| !changes.is_empty()) {
         let indent = [Span::raw(" ".repeat(INDENT))];
@@ -120,7 +123,8 @@ pub fn draw_strip(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     }
     if area.height < CARD_FRAME_ROWS {
         let Some(card) = ui.inbox.shown() else { return };
-        let line = heading(ui, card, usize::from(area.width), String::new());
+        let open = format!("{}: open", ui.keys.first(Action::OldestAsk));
+        let line = heading(ui, card, usize::from(area.width), open);
         put(buffer, area, 0, &line);
         return;
     }
@@ -174,12 +178,12 @@ fn draw(ui: &mut Ui, area: Rect, body_rows: u16, buffer: &mut Buffer, now: i64) 
     put(buffer, area, footer + 1, &source(ui, card, room, now));
 }
 
-/// `lines 1–4 of 20` when not all are in view.
+/// `1-4 of 20`, in lines, when not all are in view.
 fn scrolled(first: usize, count: usize, rows: usize) -> String {
     if count <= rows {
         return String::new();
     }
-    format!("lines {}-{} of {count}", first + 1, (first + rows).min(count))
+    format!("{}-{} of {count}", first + 1, (first + rows).min(count))
 }
 
 fn heading(ui: &Ui, card: &Card, room: usize, place: String) -> Line<'static> {
@@ -224,10 +228,6 @@ fn keys(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
         (Action::DenyWithReason, "deny + why", false),
         (Action::CardFull, if ui.overlay == Some(Overlay::Card) { "smaller" } else { "full" }, false),
     ]);
-    if ui.inbox.len() > 1 {
-        wishes.extend([(Action::CardNext, "next", false), (Action::CardPrevious, "previous", false)]);
-    }
-    wishes.push((Action::CardAsker, "its call", false));
     let mut spans = Vec::new();
     for (action, words, off) in wishes {
         let key = ui.keys.first(action);

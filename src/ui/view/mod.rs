@@ -18,7 +18,7 @@ use ratatui::text::{Line, Span};
 
 use self::paint::{ends, put, put_all, rule, upright};
 use super::layout::{Columns, MIN_HEIGHT, MIN_WIDTH};
-use super::pane::{Opened, Overlay, PaneKind};
+use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Ui};
 use super::text::{Wrap, clean_line, visible};
 use super::theme::{Role, Theme};
@@ -46,7 +46,7 @@ fn draw(ui: &mut Ui, buffer: &mut Buffer, now: i64) -> Option<Position> {
     let border = ui.theme.style(Role::Border);
     upright(buffer, layout.left_line, border);
     upright(buffer, layout.right_line, border);
-    let mut caret = draw_main(ui, layout.main, buffer, now);
+    let palette = draw_main(ui, layout.main, buffer, now);
     draw_left(ui, layout.left, buffer, now);
     draw_right(ui, layout.right, buffer, now);
     alerts::draw(ui, layout.alerts, buffer, now);
@@ -57,8 +57,7 @@ fn draw(ui: &mut Ui, buffer: &mut Buffer, now: i64) -> Option<Position> {
     composer::draw_rule(ui, layout.rule, buffer, now);
     let draft = composer::draw(ui, layout.composer, buffer);
     let prompt = composer::draw_hints(ui, layout.hints, buffer, now);
-    caret = prompt.or(caret).or(draft);
-    caret
+    prompt.or(palette).or(draft)
 }
 
 fn draw_main(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) -> Option<Position> {
@@ -118,7 +117,7 @@ fn draw_right(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     }
     // What the left column shows already is not shown twice.
     let doubled = three && matches!(ui.pane(), PaneKind::Conversations | PaneKind::Agents);
-    let kind = if doubled && ui.panes.opened == Opened::ByWidth { PaneKind::Tools } else { ui.pane() };
+    let kind = if doubled { PaneKind::Tools } else { ui.pane() };
     panes::draw(ui, kind, area, buffer, now);
 }
 
@@ -177,12 +176,11 @@ fn welcome(ui: &Ui, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &ui.session else { return };
     lines.push(Line::styled(format!(" {} is here. Say something.", clean_line(session.agent.as_str())), text));
     lines.push(Line::default());
+    let indent = [Span::raw(" ")];
+    let wrap = Wrap::words(usize::from(area.width).saturating_sub(1)).indented(&indent, &indent);
     if session.rehearsal {
-        let warning = ui.theme.style(Role::Warning);
-        lines.push(Line::styled(
-            " This is the rehearsal model: it answers from a script, nothing leaves this machine.",
-            warning,
-        ));
+        let warning = "This is the rehearsal model: it answers from a script, and nothing leaves this machine.";
+        wrap.append(&[Span::styled(warning, ui.theme.style(Role::Warning))], &mut lines);
         lines.push(Line::default());
     }
     if let Some(report) = ui.report() {
@@ -191,16 +189,14 @@ fn welcome(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         let deferred = report.deferred.len();
         let asks = panes::asks_first(report);
         let text = format!(
-            " It starts with {} of {} ({}); {} more can be loaded; {} asked about first.",
+            "It starts with {} of {} ({}); {} more can be loaded; {} asked about first.",
             paint::counted(tools, "tool"),
             paint::counted(held, "toolset"),
             paint::bytes(size),
             paint::counted(deferred, "toolset"),
             if asks == 1 { "1 tool is".to_owned() } else { format!("{asks} tools are") },
         );
-        let wrap = Wrap::words(usize::from(area.width).saturating_sub(1));
-        let indent = [Span::raw(" ")];
-        wrap.indented(&indent, &indent).append(&[Span::styled(text.trim_start().to_owned(), dim)], &mut lines);
+        wrap.append(&[Span::styled(text, dim)], &mut lines);
     }
     put_all(buffer, area, &lines);
 }

@@ -95,6 +95,9 @@ pub fn rule(left: Vec<Span<'static>>, right: Vec<Span<'static>>, room: usize, st
 
 /// Draws an upright line.
 pub fn upright(buffer: &mut Buffer, area: Rect, style: Style) {
+    if area.is_empty() {
+        return;
+    }
     for y in area.top()..area.bottom() {
         buffer.set_string(area.x, y, "│", style);
     }

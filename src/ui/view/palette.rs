@@ -4,7 +4,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 
 use super::paint::{blank, ends, put, rule};
 use crate::ui::action::{ACTIONS, Action, Listed};
@@ -39,9 +39,11 @@ impl Entry {
 
 /// The rows that match, the best first.
 pub fn entries(query: &str) -> Vec<Entry> {
-    let commands = COMMANDS.iter().map(Entry::Command);
+    // A command that an action does as well is listed once, with its key.
+    let doubled = |row: &&slash::Row| ACTIONS.iter().any(|of| of.listed == Listed::Palette && of.name == row.word);
+    let commands = COMMANDS.iter().filter(|row| !doubled(row)).map(Entry::Command);
     let actions = ACTIONS.iter().filter(|row| row.listed == Listed::Palette).map(|row| Entry::Action(row.action));
-    let all = commands.chain(actions);
+    let all = actions.chain(commands);
     let query = query.trim();
     if query.is_empty() {
         return all.collect();
@@ -84,10 +86,17 @@ pub fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let dim = ui.theme.style(Role::Dim);
     let title = vec![Span::styled("palette", ui.theme.style(Role::Heading))];
     let count = vec![Span::styled(format!("{} of {}", (selected + 1).min(rows.len()), rows.len()), dim)];
-    put(buffer, frame, 0, &rule(title, count, room, border));
     let typed = clean_line(&query.text());
     let prompt = vec![Span::styled(" › ", ui.theme.style(Role::Key)), Span::styled(typed, text)];
-    put(buffer, frame, 1, &ends(prompt, Vec::new(), room));
+    for side in [frame.left(), frame.right().saturating_sub(1)] {
+        super::paint::upright(buffer, Rect { x: side, width: 1, ..frame }, border);
+    }
+    put(buffer, frame, 0, &cornered("┌", rule(title, count, room.saturating_sub(2), border), "┐", border));
+    let foot = rule(Vec::new(), Vec::new(), room.saturating_sub(2), border);
+    put(buffer, frame, usize::from(frame.height).saturating_sub(1), &cornered("└", foot, "┘", border));
+    let inside = Rect { x: frame.x + 1, width: frame.width.saturating_sub(2), ..frame };
+    let room = usize::from(inside.width);
+    put(buffer, inside, 1, &ends(prompt, Vec::new(), room));
     let list = usize::from(frame.height).saturating_sub(3);
     let first = (selected + 1).saturating_sub(list);
     for (row, entry) in rows.iter().skip(first).take(list).enumerate() {
@@ -105,10 +114,20 @@ pub fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) -> Option<Position> {
             Span::styled(description, dim),
         ];
         let right = vec![Span::styled(key, ui.theme.style(Role::Key)), Span::raw(" ")];
-        put(buffer, frame, row + 2, &ends(left, right, room));
+        put(buffer, inside, row + 2, &ends(left, right, room));
     }
-    put(buffer, frame, usize::from(frame.height).saturating_sub(1), &rule(Vec::new(), Vec::new(), room, border));
-    let caret = u16::try_from(3 + width(&query.before_caret())).unwrap_or(u16::MAX);
-    let inside = frame.height > 1 && frame.width > 0;
-    inside.then(|| Position::new(frame.x + caret.min(frame.width - 1), frame.y + 1))
+    let caret = u16::try_from(4 + width(&query.before_caret())).unwrap_or(u16::MAX);
+    (frame.height > 1 && frame.width > 0).then(|| Position::new(frame.x + caret.min(frame.width - 1), frame.y + 1))
+}
+
+fn cornered(
+    left: &'static str,
+    middle: Line<'static>,
+    right: &'static str,
+    style: ratatui::style::Style,
+) -> Line<'static> {
+    let mut spans = vec![Span::styled(left, style)];
+    spans.extend(middle.spans);
+    spans.push(Span::styled(right, style));
+    Line::from(spans)
 }

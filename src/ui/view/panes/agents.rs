@@ -47,6 +47,6 @@ pub(super) fn content(ui: &Ui, room: usize, now: i64) -> Content {
         let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
         wrap.append(&[Span::styled(clean_line(&report.description), dim)], &mut lines);
     }
-    made.rows.push(Row { lines });
+    made.rows.push(Row { lines, main: 0 });
     made
 }

@@ -31,11 +31,13 @@ struct Content {
 #[derive(Debug, Default)]
 struct Row {
     lines: Vec<Line<'static>>,
+    /// Which of them is the row itself; headings may stand above it.
+    main: usize,
 }
 
 impl Row {
     fn one(line: Line<'static>) -> Self {
-        Self { lines: vec![line] }
+        Self { lines: vec![line], main: 0 }
     }
 }
 
@@ -115,7 +117,7 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
     put(buffer, area, 0, &ends(left, right, room));
     // The foot gives way to the rows when there is little room.
     let inner = usize::from(area.height).saturating_sub(1);
-    let foot = made.foot.len().min(inner.saturating_sub(4));
+    let foot = made.foot.len().min(inner / 2);
     let list = inner - foot;
     let list_area = Rect { y: area.y + 1, height: u16::try_from(list).unwrap_or(0), ..area };
     let selected = ui.panes.row(kind).min(made.rows.len().saturating_sub(1));
@@ -123,7 +125,8 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
     let first = (at.end.saturating_sub(list)).min(at.start);
     put_all(buffer, list_area, lines.iter().skip(first).copied());
     if focused && !made.rows.is_empty() {
-        mark(buffer, list_area, at.start.saturating_sub(first), ui);
+        let main = made.rows.get(selected).map_or(0, |row| row.main);
+        mark(buffer, list_area, (at.start + main).saturating_sub(first), ui);
     }
     let hidden = lines.len().saturating_sub(first + list);
     if hidden > 0 && list > 0 {

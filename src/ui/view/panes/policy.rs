@@ -51,8 +51,8 @@ impl Entry<'_> {
 pub fn entries(report: &AgentReport) -> Vec<Entry<'_>> {
     let of = |wanted: GateList| report.entries.iter().filter(move |row| row.list == wanted);
     let mut entries = listed("confirm: asks you", of(GateList::Confirm));
-    entries.extend(listed("review: asks you, there is no reviewer", of(GateList::Review)));
-    entries.extend(listed("floor: never allowed but by you, once", report.floor.iter()));
+    entries.extend(listed("review: asks you (no reviewer)", of(GateList::Review)));
+    entries.extend(listed("floor: only you, only once", report.floor.iter()));
     for (at, entry) in report.dropped_defaults.iter().enumerate() {
         let heading = (at == 0).then_some("no longer gated");
         entries.push(Entry::Dropped { heading, entry });
@@ -91,6 +91,7 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
         let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
         let source = Span::styled(clean_line(&report.policy_source), ui.theme.style(Role::Text));
         let mut lines = wrap.lines(&[source]);
+        first.main += lines.len();
         lines.append(&mut first.lines);
         first.lines = lines;
     }
@@ -105,6 +106,7 @@ fn row(ui: &Ui, entry: &Entry<'_>, room: usize) -> Row {
         lines.push(Line::default());
         lines.push(Line::styled(format!("  {heading}"), ui.theme.style(Role::Heading)));
     }
+    let main = lines.len();
     match entry {
         Entry::Gate { row: None, .. } | Entry::Grant { grant: None, .. } => {
             lines.push(Line::styled("    nothing", dim));
@@ -115,7 +117,7 @@ fn row(ui: &Ui, entry: &Entry<'_>, room: usize) -> Row {
             wrapped(text, 4, room, ui.theme.style(Role::Warning), &mut lines);
         }
         Entry::Grant { grant: Some(grant), .. } => {
-            let uses = if grant.uses == 1 { "used once".to_owned() } else { format!("used {} times", grant.uses) };
+            let uses = counted(usize::try_from(grant.uses).unwrap_or(0), "use");
             let left = vec![
                 Span::styled(format!("    {} ", grant.number), dim),
                 Span::styled(clean_line(&grant.tool.to_string()), ui.theme.style(Role::Tool)),
@@ -124,16 +126,18 @@ fn row(ui: &Ui, entry: &Entry<'_>, room: usize) -> Row {
             wrapped(visible(&grant.arguments), 6, room, ui.theme.style(Role::Arguments), &mut lines);
         }
     }
-    Row { lines }
+    Row { lines, main }
 }
 
 fn gate(ui: &Ui, row: &EntryRow, room: usize, lines: &mut Vec<Line<'static>>) {
     let dim = ui.theme.style(Role::Dim);
     let entry = clean_line(&row.entry);
-    let right = if row.pending { "pending " } else { "" };
-    let right = vec![Span::styled(format!("{right}line {} ", row.line), dim)];
+    let right = vec![Span::styled(format!("line {} ", row.line), dim)];
     let style = if row.pending { dim } else { ui.theme.style(Role::Text) };
     lines.push(ends(vec![Span::styled(format!("    {entry}"), style)], right, room));
+    if row.pending {
+        wrapped("pending until its toolset is built".to_owned(), 6, room, dim, lines);
+    }
     // An entry that names one tool is that tool; a wider one says what it reaches.
     let only_itself = matches!(row.tools.as_slice(), [only] if only.to_string() == row.entry);
     if !only_itself && !row.tools.is_empty() {

@@ -98,7 +98,10 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
     );
     made.rows.extend(shown.iter().map(|row| toolset(ui, row, room)));
     match made.rows.first_mut() {
-        Some(first) => first.lines.insert(0, heads),
+        Some(first) => {
+            first.lines.insert(0, heads);
+            first.main += 1;
+        }
         None => made.rows.push(note(ui, "nothing matches the filter")),
     }
     if !ui.panes.tool_filter.is_empty() {
@@ -117,7 +120,7 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
     let indent = [Span::raw(" ")];
     let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
     wrap.append(
-        &[Span::styled("R resident  L loaded  - loadable  ! failed  ? check says no  · not available", dim)],
+        &[Span::styled("R resident  L loaded  - loadable  ! failed  ? not now  · not listed", dim)],
         &mut made.foot,
     );
     chart(ui, room, &mut made.foot);
@@ -137,7 +140,10 @@ fn toolset(ui: &Ui, row: &ToolsetRow, room: usize) -> Row {
     };
     let mut left = vec![
         Span::styled(format!(" {}", fit(letter, 4)), ui.theme.style(style)),
-        Span::styled(name, ui.theme.style(if held { Role::Tool } else { Role::Dim })),
+        Span::styled(
+            if room > 70 { fit(&name, 16) } else { name },
+            ui.theme.style(if held { Role::Tool } else { Role::Dim }),
+        ),
     ];
     if room > 70 {
         left.push(Span::styled(format!("  {}", clean_line(&row.description)), dim));
@@ -162,7 +168,7 @@ fn toolset(ui: &Ui, row: &ToolsetRow, room: usize) -> Row {
 
 fn tool_lines(ui: &Ui, tool: &ToolRow, room: usize, lines: &mut Vec<Line<'static>>) {
     let dim = ui.theme.style(Role::Dim);
-    let left = vec![Span::styled(format!("       {}", clean_line(tool.name.as_str())), ui.theme.style(Role::Text))];
+    let left = vec![Span::styled(format!("     {}", clean_line(tool.name.as_str())), ui.theme.style(Role::Text))];
     let gate = match tool.gate {
         Some(GateList::Confirm) => "confirm ",
         Some(GateList::Review) => "review ",
@@ -170,10 +176,11 @@ fn tool_lines(ui: &Ui, tool: &ToolRow, room: usize, lines: &mut Vec<Line<'static
     };
     let right = vec![
         Span::styled(gate, ui.theme.style(Role::Decision)),
-        Span::styled(format!("{} {:>6}      ", risk_word(tool.risk), bytes_short(tool.bytes)), dim),
+        Span::styled(format!("{:<7}", risk_word(tool.risk)), dim),
+        Span::styled(if room > 70 { format!("{:>6}      ", bytes_short(tool.bytes)) } else { String::new() }, dim),
     ];
     lines.push(ends(left, right, room));
-    let indent = [Span::raw("         ")];
+    let indent = [Span::raw("       ")];
     let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
     let mut reason = |text: String| wrap.append(&[Span::styled(text, ui.theme.style(Role::Warning))], lines);
     if let Some(holder) = &tool.shadowed_by {
@@ -203,7 +210,7 @@ fn chart(ui: &Ui, room: usize, lines: &mut Vec<Line<'static>>) {
     let dim = ui.theme.style(Role::Dim);
     lines.push(Line::default());
     let left = vec![Span::styled(" bytes per call", ui.theme.style(Role::Heading))];
-    lines.push(ends(left, vec![Span::styled("━ resident  ┅ loaded ", dim)], room));
+    lines.push(ends(left, vec![Span::styled("━ resident ┅ loaded ", dim)], room));
     let bar = room.saturating_sub(6 + 9).min(60);
     for call in calls {
         let (resident, loaded) = call.ledger.as_deref().map_or((call.line.tool_bytes, 0), split);

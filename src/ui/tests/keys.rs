@@ -1,0 +1,323 @@
+//! What keys do, as tables: from a state, through keys, to commands.
+
+use super::*;
+use crate::access::Answer;
+use crate::ui::Focus;
+
+fn answer(call: u64, answer: Answer) -> Command {
+    Command::Answer { call: CallId(call), answer }
+}
+
+fn with_cards() -> Ui {
+    let mut ui = begun(120, 40);
+    turn_with_card(&mut ui);
+    ui
+}
+
+#[test]
+fn enter_sends_and_remembers() {
+    let mut ui = begun(80, 24);
+    type_text(&mut ui, "hello", NOW);
+    let cmds = press(&mut ui, "Enter", NOW);
+    assert_eq!(cmds, [Cmd::Submit(Command::Say { text: "hello".to_owned() })]);
+    assert_eq!(ui.draft(), "");
+    press(&mut ui, "Up", NOW);
+    assert_eq!(ui.draft(), "hello");
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW), []);
+    assert_eq!(press(&mut ui, "Enter", NOW), [], "nothing is sent from an empty composer");
+}
+
+#[test]
+fn three_keys_make_a_new_line() {
+    for name in ["Ctrl+J", "Alt+Enter", "Shift+Enter"] {
+        let mut ui = begun(80, 24);
+        type_text(&mut ui, "a", NOW);
+        assert_eq!(press(&mut ui, name, NOW), []);
+        type_text(&mut ui, "b", NOW);
+        assert_eq!(ui.draft(), "a\nb", "{name}");
+    }
+}
+
+#[test]
+fn a_card_takes_its_keys_only_with_the_focus() {
+    let mut ui = with_cards();
+    let later = NOW + 10_000;
+    type_text(&mut ui, "asdDvnpg", later);
+    assert_eq!(ui.draft(), "asdDvnpg");
+    assert_eq!(ui.inbox().len(), 2);
+    let table: &[(&str, Option<Command>)] = &[
+        ("a", Some(answer(3, Answer::AllowedOnce))),
+        ("s", Some(answer(3, Answer::AllowedForConversation))),
+        ("d", Some(answer(3, Answer::Denied))),
+        ("Enter", None),
+        ("Space", None),
+        ("n d", Some(answer(4, Answer::Denied))),
+        ("n n d", Some(answer(3, Answer::Denied))),
+        ("p d", Some(answer(4, Answer::Denied))),
+        ("n s", None),
+        ("D Enter", Some(answer(3, Answer::Denied))),
+        ("D n o Enter", Some(answer(3, Answer::DeniedWithReason { reason: "no".to_owned() }))),
+        ("D n o Esc", None),
+        ("a a a d d", Some(answer(3, Answer::AllowedOnce))),
+    ];
+    for focus in ["Ctrl+Y", "Tab"] {
+        for (keys, expected) in table {
+            let mut ui = with_cards();
+            let cmds = press_all(&mut ui, &format!("{focus} {keys}"), later, 10);
+            assert_eq!(submitted(&cmds), expected.iter().collect::<Vec<_>>(), "{focus} {keys}");
+        }
+    }
+}
+
+#[test]
+fn a_letter_that_is_no_key_of_the_card_goes_to_the_composer() {
+    let mut ui = with_cards();
+    press_all(&mut ui, "Ctrl+Y h i", NOW + 10_000, 10);
+    assert_eq!(ui.draft(), "hi");
+    assert_eq!(ui.focus(), Focus::Composer);
+}
+
+#[test]
+fn allow_waits_for_quiet_and_deny_does_not() {
+    // (milliseconds after the arrival at which the key is pressed, whether it answers)
+    for (after, key, answers) in [(0, "a", false), (399, "a", false), (400, "a", true), (0, "d", true), (0, "s", false)]
+    {
+        let mut ui = begun(80, 24);
+        turn_with_card(&mut ui);
+        ui.focus = Focus::Card;
+        let cmds = press(&mut ui, key, NOW + after);
+        assert_eq!(!cmds.is_empty(), answers, "{key} after {after} ms");
+    }
+}
+
+#[test]
+fn a_key_puts_off_allow_but_not_beyond_a_second_and_a_half() {
+    let mut ui = begun(80, 24);
+    turn_with_card(&mut ui);
+    ui.focus = Focus::Card;
+    let mut answered_at = None;
+    for at in (0..3_000).step_by(100) {
+        if !press(&mut ui, "a", NOW + at).is_empty() {
+            answered_at = Some(at);
+            break;
+        }
+    }
+    assert_eq!(answered_at, Some(1_500));
+}
+
+#[test]
+fn the_next_card_that_comes_up_by_itself_is_inert_again() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), command_ask(3), command_ask(4)]);
+    let cmds = press_all(&mut ui, "Ctrl+Y a", NOW + 5_000, 1);
+    assert_eq!(submitted(&cmds), [&answer(3, Answer::AllowedOnce)]);
+    tell(&mut ui, Event::Answer { call: CallId(3), answer: Answer::AllowedOnce }, NOW + 5_010);
+    assert_eq!(press(&mut ui, "a", NOW + 5_020), [], "a second press of the same key");
+    assert_eq!(submitted(&press(&mut ui, "a", NOW + 6_000)), [&answer(4, Answer::AllowedOnce)]);
+}
+
+#[test]
+fn a_burst_of_typing_answers_nothing_and_loses_nothing() {
+    let letters = "asdDvnpg \n";
+    let text: String = letters.chars().cycle().take(200).collect();
+    // The card may arrive before any of the keys.
+    for arrival in 0..=200 {
+        let mut ui = begun(80, 24);
+        tell_all(&mut ui, [started()]);
+        let mut cmds = Vec::new();
+        for (at, character) in text.chars().enumerate() {
+            let now = NOW + i64::try_from(at).unwrap() * 15;
+            if at == arrival {
+                tell(&mut ui, command_ask(3), now);
+            }
+            let pressed =
+                if character == '\n' { key("Ctrl+J") } else { Key::plain(crate::ui::KeyCode::Char(character)) };
+            cmds.extend(update(&mut ui, Msg::Key(pressed), now));
+        }
+        assert_eq!(cmds, [], "arrival before key {arrival}");
+        assert_eq!(ui.draft(), text);
+        assert_eq!(ui.inbox().len(), usize::from(arrival < 200));
+    }
+}
+
+#[test]
+fn esc_closes_one_level_at_a_time_and_stops_with_the_second() {
+    let mut ui = with_cards();
+    press_all(&mut ui, "F3 F1", NOW, 10);
+    assert_eq!(press(&mut ui, "Esc", NOW), [], "the help");
+    assert_eq!(ui.focus(), Focus::Pane);
+    assert_eq!(press(&mut ui, "Esc", NOW), [], "the pane's focus");
+    assert_eq!(ui.focus(), Focus::Composer);
+    assert_eq!(press(&mut ui, "Esc", NOW), [], "the first says what the second does");
+    assert_eq!(press(&mut ui, "Esc", NOW + 100), [Cmd::Submit(Command::Stop)]);
+}
+
+#[test]
+fn two_escapes_far_apart_stop_nothing() {
+    let mut ui = with_cards();
+    assert_eq!(press(&mut ui, "Esc", NOW), []);
+    assert_eq!(press(&mut ui, "Esc", NOW + 2_000), []);
+    assert_eq!(press(&mut ui, "x", NOW + 2_100), []);
+    assert_eq!(press(&mut ui, "Esc", NOW + 2_200), [], "a key between them");
+}
+
+#[test]
+fn one_escape_stops_a_countdown() {
+    let mut ui = begun(80, 24);
+    let retrying = Event::Retrying { message: "overloaded".to_owned(), ms: 9_000, attempt: 2 };
+    tell_all(&mut ui, [started(), call(1, &[], true), retrying]);
+    assert_eq!(press(&mut ui, "Esc", NOW + 1_000), [Cmd::Submit(Command::Stop)]);
+}
+
+#[test]
+fn ctrl_c_stops_then_clears_then_quits_twice() {
+    let mut ui = with_cards();
+    type_text(&mut ui, "draft", NOW);
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW), [Cmd::Submit(Command::Stop)]);
+    assert_eq!(ui.draft(), "draft");
+    tell(&mut ui, Event::End { end: TurnEnd::Stopped }, NOW);
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW), []);
+    assert_eq!(ui.draft(), "");
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW), [], "clearing is not the first of two");
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW + 10), [Cmd::Submit(Command::Quit), Cmd::Quit]);
+    let mut ui = begun(80, 24);
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW), []);
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW + 2_500), [], "too late");
+    press(&mut ui, "Up", NOW + 2_600);
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW + 2_700), [], "a key between them");
+}
+
+#[test]
+fn ctrl_d_quits_only_with_nothing_written() {
+    let mut ui = begun(80, 24);
+    type_text(&mut ui, "x", NOW);
+    assert_eq!(press(&mut ui, "Ctrl+D", NOW), []);
+    press(&mut ui, "Backspace", NOW);
+    assert_eq!(press(&mut ui, "Ctrl+D", NOW), [Cmd::Submit(Command::Quit), Cmd::Quit]);
+}
+
+#[test]
+fn commands_run_and_unknown_words_are_said() {
+    let say = |text: &str| vec![Cmd::Submit(Command::Say { text: text.to_owned() })];
+    let submit = |command| vec![Cmd::Submit(command)];
+    let table: &[(&str, Vec<Cmd>)] = &[
+        ("/new", submit(Command::New)),
+        ("/n", submit(Command::New)),
+        ("/rename a title", submit(Command::Rename { title: "a title".to_owned() })),
+        ("/conversations", submit(Command::List)),
+        ("/tools", submit(Command::Report)),
+        ("/policy", submit(Command::Report)),
+        ("/diag", submit(Command::Diagnostics)),
+        ("/switch trip", submit(Command::Open { id: "c2".to_owned() })),
+        ("/switch c3", submit(Command::Open { id: "c3".to_owned() })),
+        ("/switch t", submit(Command::List)),
+        ("/mouse", vec![Cmd::SetMouse(true)]),
+        ("/quit", vec![Cmd::Submit(Command::Quit), Cmd::Quit]),
+        ("/stop", vec![]),
+        ("/copy", vec![]),
+        ("/theme mono", vec![]),
+        ("/help", vec![]),
+        ("/keys", vec![]),
+        ("/find words", vec![]),
+        ("/etc/hosts", say("/etc/hosts")),
+        ("/unknown", say("/unknown")),
+        ("/new ideas", say("/new ideas")),
+        ("hello /new", say("hello /new")),
+    ];
+    for (text, expected) in table {
+        let mut ui = begun(80, 24);
+        tell_all(&mut ui, [conversations()]);
+        type_text(&mut ui, text, NOW);
+        assert_eq!(press(&mut ui, "Enter", NOW), *expected, "{text}");
+        assert_eq!(ui.draft(), "", "{text}");
+    }
+}
+
+#[test]
+fn a_command_that_wants_words_is_written_out() {
+    let mut ui = begun(80, 24);
+    type_text(&mut ui, "/ren", NOW);
+    assert_eq!(press(&mut ui, "Enter", NOW), []);
+    assert_eq!(ui.draft(), "/rename ");
+    assert_eq!(press(&mut ui, "Enter", NOW), [], "and is not said to the model");
+}
+
+#[test]
+fn the_tools_pane_asks_and_switches() {
+    let mut ui = begun(80, 24);
+    press_all(&mut ui, "F3 End Up Up Up", NOW, 1);
+    press(&mut ui, "l", NOW);
+    assert_eq!(ui.draft(), "Please load the toolset misc.");
+    assert_eq!(ui.focus(), Focus::Composer);
+
+    let mut ui = begun(80, 24);
+    let cmds = press_all(&mut ui, "F3 Down o", NOW, 1);
+    let off = Command::Switch { toolset: ToolsetName::new("fs"), off: true };
+    assert_eq!(submitted(&cmds), [&Command::Report, &off, &Command::Report]);
+
+    let mut ui = begun(80, 24);
+    press_all(&mut ui, "F3 /", NOW, 1);
+    type_text(&mut ui, "repo", NOW);
+    let cmds = press_all(&mut ui, "Enter o", NOW, 1);
+    let on = Command::Switch { toolset: ToolsetName::new("report"), off: false };
+    assert_eq!(submitted(&cmds), [&on, &Command::Report]);
+}
+
+#[test]
+fn the_other_panes_act_on_their_row() {
+    let mut ui = begun(80, 24);
+    let cmds = press_all(&mut ui, "F4 End r", NOW, 1);
+    assert_eq!(submitted(&cmds), [&Command::Report, &Command::Revoke { grant: 1 }, &Command::Report]);
+
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [conversations()]);
+    let cmds = press_all(&mut ui, "F6 Down Enter", NOW, 1);
+    assert_eq!(submitted(&cmds), [&Command::List, &Command::Open { id: "c2".to_owned() }]);
+    let cmds = press_all(&mut ui, "d n", NOW, 1);
+    assert_eq!(submitted(&cmds), [] as [&Command; 0], "deleting asks, and n is no yes");
+    let cmds = press_all(&mut ui, "d y", NOW, 1);
+    assert_eq!(submitted(&cmds), [&Command::Delete { id: "c2".to_owned() }, &Command::List]);
+}
+
+#[test]
+fn tab_goes_round() {
+    let mut ui = with_cards();
+    let mut seen = vec![ui.focus()];
+    for _ in 0..4 {
+        press(&mut ui, "Tab", NOW);
+        seen.push(ui.focus());
+    }
+    assert_eq!(seen, [Focus::Composer, Focus::Card, Focus::Pane, Focus::Transcript, Focus::Composer]);
+    press(&mut ui, "Shift+Tab", NOW);
+    assert_eq!(ui.focus(), Focus::Transcript);
+    let mut narrow = begun(80, 24);
+    press(&mut narrow, "Tab", NOW);
+    assert_eq!(narrow.focus(), Focus::Transcript, "without card and pane");
+}
+
+#[test]
+fn the_editor_gets_the_draft_and_gives_it_back() {
+    let mut ui = begun(80, 24);
+    type_text(&mut ui, "draft", NOW);
+    let purpose = crate::ui::EditorPurpose::Draft;
+    assert_eq!(press(&mut ui, "Ctrl+G", NOW), [Cmd::OpenEditor { text: "draft".to_owned(), purpose }]);
+    update(&mut ui, Msg::EditorReturned { purpose, text: Err("it exited with 1".to_owned()) }, NOW);
+    assert_eq!(ui.draft(), "draft");
+    update(&mut ui, Msg::EditorReturned { purpose, text: Ok("edited\nthere\n".to_owned()) }, NOW);
+    assert_eq!(ui.draft(), "edited\nthere");
+    press(&mut ui, "Alt+z", NOW);
+    press(&mut ui, "Alt+z", NOW);
+    assert_eq!(ui.draft(), "draft");
+}
+
+#[test]
+fn copy_and_pager_take_the_block() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), said("question"), call(1, &[], true), delta("the answer"), used(1), ended()]);
+    let cmds = press_all(&mut ui, "Tab k y", NOW, 1);
+    assert_eq!(cmds, [Cmd::Copy("the answer".to_owned())]);
+    assert!(matches!(press(&mut ui, "o", NOW).as_slice(), [Cmd::OpenPager(_)]));
+    press(&mut ui, "Esc", NOW);
+    type_text(&mut ui, "/copy", NOW);
+    assert_eq!(press(&mut ui, "Enter", NOW), [Cmd::Copy("the answer".to_owned())]);
+}

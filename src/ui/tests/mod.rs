@@ -1,0 +1,441 @@
+//! The screen's tests: tables of keys, random input, and whole frames.
+
+mod frames;
+mod keys;
+mod random;
+mod told;
+
+use std::fmt::Write as _;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use serde_json::{Value, json};
+
+use super::theme::{Colours, Theme};
+use super::{Cmd, Key, KeyMap, Msg, Settings, Ui, update, view};
+use crate::access::explain::{EntryRow, ToolRow, ToolsetRow, ToolsetState};
+use crate::access::held::Arrival;
+use crate::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld};
+use crate::access::policy::GateList;
+use crate::access::{AgentName, AgentReport, AskReason, Attendance, Kind, Ledger, Risk, ToolId, ToolName, ToolsetName};
+use crate::agent::message::CallKind;
+use crate::agent::update::Preview;
+use crate::agent::{
+    Ask, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage, UserOrigin,
+};
+
+/// The time at which every test begins.
+pub const NOW: i64 = 1_790_000_000_000;
+
+pub fn screen(width: u16, height: u16) -> Ui {
+    let mut ui = Ui::new(Settings {
+        theme: Theme::shipped("default", Colours::Ansi).unwrap(),
+        colours: Colours::Ansi,
+        keys: KeyMap::default(),
+        mouse: false,
+        bell: true,
+        reasoning: false,
+    });
+    update(&mut ui, Msg::Resize { width, height }, NOW);
+    ui
+}
+
+/// A screen with a conversation in view.
+pub fn begun(width: u16, height: u16) -> Ui {
+    let mut ui = screen(width, height);
+    tell_all(&mut ui, [session(Some("build tidy")), Event::Replayed, Event::Report(Box::new(report()))]);
+    ui
+}
+
+pub fn tell(ui: &mut Ui, event: Event, now: i64) -> Vec<Cmd> {
+    let conversation = match event {
+        Event::Report(_) | Event::Conversations { .. } | Event::Diagnostics { .. } => String::new(),
+        _ => "c1".to_owned(),
+    };
+    update(ui, Msg::Update(Box::new(Update { conversation, event })), now)
+}
+
+pub fn tell_all(ui: &mut Ui, events: impl IntoIterator<Item = Event>) {
+    for event in events {
+        tell(ui, event, NOW);
+    }
+}
+
+pub fn key(name: &str) -> Key {
+    name.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn press(ui: &mut Ui, name: &str, now: i64) -> Vec<Cmd> {
+    update(ui, Msg::Key(key(name)), now)
+}
+
+/// Presses keys separated by spaces, `ms` apart; answers with what all of them asked for.
+pub fn press_all(ui: &mut Ui, names: &str, from: i64, ms: i64) -> Vec<Cmd> {
+    let mut cmds = Vec::new();
+    for (at, name) in (0..).zip(names.split(' ')) {
+        cmds.extend(press(ui, name, from + at * ms));
+    }
+    cmds
+}
+
+pub fn type_text(ui: &mut Ui, text: &str, now: i64) {
+    for character in text.chars() {
+        update(ui, Msg::Key(Key::plain(super::KeyCode::Char(character))), now);
+    }
+}
+
+/// The frame as text, and the caret.
+pub fn frame(ui: &mut Ui, now: i64) -> String {
+    let (width, height) = (ui.width, ui.height);
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let mut caret = None;
+    terminal
+        .draw(|frame| {
+            view(ui, frame, now);
+        })
+        .unwrap();
+    if terminal.backend().cursor_visible() {
+        caret = Some(terminal.backend().cursor_position());
+    }
+    let buffer = terminal.backend().buffer();
+    let mut out = String::new();
+    for y in 0..height {
+        let mut line = String::new();
+        let mut x = 0;
+        while x < width {
+            let symbol = buffer.cell((x, y)).unwrap().symbol();
+            line.push_str(symbol);
+            x += u16::try_from(super::text::width(symbol).max(1)).unwrap();
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    match caret {
+        Some(at) => writeln!(out, "caret at {},{}", at.x, at.y).unwrap(),
+        None => out.push_str("no caret\n"),
+    }
+    out
+}
+
+pub fn session(title: Option<&str>) -> Event {
+    Event::Session {
+        conversation: "c1".to_owned(),
+        title: title.map(str::to_owned),
+        agent: AgentName::new("assistant"),
+        model: "qwen3:8b".to_owned(),
+        rehearsal: false,
+        window: Some(32_768),
+    }
+}
+
+pub fn started() -> Event {
+    Event::TurnStarted { at: NOW, attendance: Attendance::Attended }
+}
+
+pub fn said(text: &str) -> Event {
+    Event::Said { text: text.to_owned(), origin: UserOrigin::Person }
+}
+
+pub fn delta(text: &str) -> Event {
+    Event::Delta { text: text.to_owned() }
+}
+
+pub fn call(number: u32, grown: &[&str], with_ledger: bool) -> Event {
+    let ledger = ledger(!grown.is_empty() || number > 1);
+    let offered = || ledger.tools.iter().filter(|tool| tool.state == RowState::Offered);
+    Event::Call(CallLine {
+        number,
+        kind: CallKind::Agent,
+        tools: offered().count(),
+        tool_bytes: offered().map(|tool| tool.bytes).sum(),
+        resident: vec!["memory".to_owned(), "fs".to_owned(), "compute".to_owned()],
+        loaded: if number > 1 { vec!["todo".to_owned()] } else { Vec::new() },
+        grown: grown.iter().map(|name| (*name).to_owned()).collect(),
+        ledger: with_ledger.then_some(ledger),
+    })
+}
+
+pub fn used(number: u32) -> Event {
+    let usage = Usage { input: Some(6_100), output: Some(212), cached: None };
+    Event::Usage { number, usage, took_ms: 1_834 }
+}
+
+pub fn tool_call(number: u64, toolset: &str, name: &str, arguments: Value) -> Event {
+    Event::ToolCall { call: CallId(number), tool: Some(tool(toolset, name)), wire: name.to_owned(), arguments }
+}
+
+pub fn result(number: u64, ending: Ending, note: &str) -> Event {
+    Event::ToolResult {
+        call: CallId(number),
+        ending,
+        text: "build/a.o\nbuild/b.o".to_owned(),
+        note: Some(note.to_owned()),
+        took_ms: 12,
+    }
+}
+
+pub fn tool(toolset: &str, name: &str) -> ToolId {
+    ToolId::of(&ToolsetName::new(toolset), &ToolName::new(name))
+}
+
+pub fn ask(number: u64, arguments: Value) -> Event {
+    Event::Ask {
+        ask: Ask {
+            call: CallId(number),
+            chain: vec![AgentName::new("assistant")],
+            tool: tool("compute", "run_command"),
+            risk: Risk::Exec,
+            arguments,
+            reason: AskReason {
+                list: GateList::Review,
+                entry: "compute.run_command".to_owned(),
+                source: "from [assistant.tools] line 12".to_owned(),
+            },
+            grantable: true,
+        },
+        preview: Preview {
+            diff: None,
+            facts: vec![("words".to_owned(), "rm · -rf · build".to_owned())],
+            digest: String::new(),
+        },
+        changed: false,
+    }
+}
+
+pub fn command_ask(number: u64) -> Event {
+    ask(number, json!({"command": "rm -rf build && mkdir build", "cwd": "~/proj"}))
+}
+
+/// A turn with tool rows and a card that waits.
+pub fn turn_with_card(ui: &mut Ui) {
+    tell_all(
+        ui,
+        [
+            started(),
+            said("tidy the build folder and add a note"),
+            call(1, &[], true),
+            delta("I will look at the folder *first*."),
+            used(1),
+            tool_call(1, "fs", "list_directory", json!({"path": "build/"})),
+            tool_call(2, "core", "load_tools", json!({"name": "todo"})),
+            Event::Running { call: CallId(1) },
+            result(1, Ending::Ok, "14 entries"),
+            result(2, Ending::Loaded { toolset: "todo".to_owned() }, "+2 tools, 1.1 kB"),
+            call(2, &["todo"], true),
+            delta("Now the plan:\n\n1. remove `build/`\n2. write a note\n"),
+            used(2),
+            tool_call(3, "compute", "run_command", json!({"command": "rm -rf build && mkdir build", "cwd": "~/proj"})),
+            tool_call(4, "fs_write", "write_file", json!({"path": "NOTE.md", "content": "tidied\n"})),
+            command_ask(3),
+            write_ask(4),
+        ],
+    );
+}
+
+pub fn write_ask(number: u64) -> Event {
+    Event::Ask {
+        ask: Ask {
+            call: CallId(number),
+            chain: vec![AgentName::new("coder"), AgentName::new("assistant")],
+            tool: tool("fs_write", "write_file"),
+            risk: Risk::Write,
+            arguments: json!({
+                "path": "NOTE.md",
+                "content": "tidied\nby \u{202e}evil\u{200b}\r\nsee build/\n",
+                "options": {"mode": "0644", "tags": ["a", "b"], "create_parents": true, "follow_links": false},
+            }),
+            reason: AskReason {
+                list: GateList::Confirm,
+                entry: "fs_write".to_owned(),
+                source: "from [agents.coder.tools] line 41".to_owned(),
+            },
+            grantable: false,
+        },
+        preview: Preview {
+            diff: Some("--- NOTE.md\n+++ NOTE.md\n@@ -1,2 +1,2 @@\n-old note\n+tidied\n see build/\n".to_owned()),
+            facts: vec![("file".to_owned(), "~/proj/NOTE.md".to_owned())],
+            digest: String::new(),
+        },
+        changed: true,
+    }
+}
+
+pub fn ended() -> Event {
+    Event::End { end: TurnEnd::Answered }
+}
+
+fn ledger_tool(toolset: &str, name: &str, arrival: Arrival, risk: Risk, bytes: usize) -> LedgerTool {
+    LedgerTool { tool: tool(toolset, name), arrival, risk, bytes, state: RowState::Offered }
+}
+
+pub fn ledger(grown: bool) -> Ledger {
+    let mut tools = vec![
+        ledger_tool("memory", "remember", Arrival::Resident, Risk::Write, 812),
+        ledger_tool("memory", "recall", Arrival::Resident, Risk::Read, 640),
+        ledger_tool("fs", "list_directory", Arrival::Resident, Risk::Read, 544),
+        ledger_tool("fs", "read_file", Arrival::Resident, Risk::Read, 702),
+        ledger_tool("fs_write", "write_file", Arrival::Resident, Risk::Write, 655),
+        ledger_tool("compute", "run_command", Arrival::Resident, Risk::Exec, 901),
+        LedgerTool {
+            state: RowState::Withheld(Withheld {
+                filter: Filter::Check,
+                reason: "no python3 on this machine".to_owned(),
+            }),
+            ..ledger_tool("compute", "execute_python", Arrival::Resident, Risk::Exec, 733)
+        },
+        ledger_tool("time", "now", Arrival::Preloaded, Risk::Read, 210),
+        LedgerTool { tool: ToolId::core("available_tools"), ..ledger_tool("x", "x", Arrival::Core, Risk::Read, 401) },
+        LedgerTool { tool: ToolId::core("load_tools"), ..ledger_tool("x", "x", Arrival::Core, Risk::Read, 377) },
+    ];
+    if grown {
+        tools.push(ledger_tool("todo", "add_todo", Arrival::Loaded, Risk::Write, 610));
+        tools.push(ledger_tool("todo", "list_todos", Arrival::Loaded, Risk::Read, 490));
+    }
+    let deferred = |toolset: &str, last_build, reason: &str| LedgerToolset {
+        toolset: ToolsetName::new(toolset),
+        last_build,
+        withheld: Withheld { filter: Filter::NotLoaded, reason: reason.to_owned() },
+    };
+    Ledger {
+        tools,
+        deferred: vec![
+            deferred("misc", Some((vec![ToolName::new("calculate"), ToolName::new("uuid")], 900)), "not loaded"),
+            deferred("documents", None, "not loaded"),
+        ],
+    }
+}
+
+fn tool_row(name: &str, risk: Risk, bytes: usize, gate: Option<GateList>) -> ToolRow {
+    ToolRow { name: ToolName::new(name), risk, bytes, gate, shadowed_by: None, withheld: None }
+}
+
+fn toolset_row(name: &str, description: &str, state: ToolsetState, tools: Option<Vec<ToolRow>>) -> ToolsetRow {
+    ToolsetRow { name: ToolsetName::new(name), kind: Kind::BuiltIn, description: description.to_owned(), state, tools }
+}
+
+fn entry(text: &str, list: GateList, line: usize, tools: &[(&str, &str)], pending: bool) -> EntryRow {
+    EntryRow {
+        entry: text.to_owned(),
+        list,
+        line,
+        tools: tools.iter().map(|(toolset, name)| tool(toolset, name)).collect(),
+        pending,
+    }
+}
+
+pub fn report() -> AgentReport {
+    let names = |names: &[&str]| names.iter().map(|name| ToolsetName::new(*name)).collect::<Vec<_>>();
+    let mut python = tool_row("execute_python", Risk::Exec, 733, Some(GateList::Review));
+    python.withheld = Some("no python3 on this machine".to_owned());
+    AgentReport {
+        agent: AgentName::new("assistant"),
+        entry: true,
+        description: "The assistant the user talks to.".to_owned(),
+        delegates_to: Vec::new(),
+        available_all: false,
+        available: names(&["memory", "fs", "fs_write", "compute", "time", "todo", "misc", "documents", "report"]),
+        resident: Some(names(&["memory", "fs", "fs_write", "compute"])),
+        deferred: names(&["time", "todo", "misc", "documents"]),
+        toolsets: vec![
+            toolset_row(
+                "memory",
+                "What it keeps between conversations.",
+                ToolsetState::Resident,
+                Some(vec![tool_row("remember", Risk::Write, 812, None), tool_row("recall", Risk::Read, 640, None)]),
+            ),
+            toolset_row(
+                "fs",
+                "Reads files and folders.",
+                ToolsetState::Resident,
+                Some(vec![
+                    tool_row("list_directory", Risk::Read, 544, None),
+                    tool_row("read_file", Risk::Read, 702, None),
+                ]),
+            ),
+            toolset_row(
+                "fs_write",
+                "Writes and edits files.",
+                ToolsetState::Resident,
+                Some(vec![tool_row("write_file", Risk::Write, 655, Some(GateList::Review))]),
+            ),
+            toolset_row(
+                "compute",
+                "Runs commands and programs on this machine.",
+                ToolsetState::Resident,
+                Some(vec![tool_row("run_command", Risk::Exec, 901, Some(GateList::Review)), python]),
+            ),
+            toolset_row(
+                "time",
+                "The time, here and elsewhere.",
+                ToolsetState::Preloaded,
+                Some(vec![tool_row("now", Risk::Read, 210, None)]),
+            ),
+            toolset_row(
+                "todo",
+                "A list of things to do.",
+                ToolsetState::Loaded,
+                Some(vec![tool_row("add_todo", Risk::Write, 610, None), tool_row("list_todos", Risk::Read, 490, None)]),
+            ),
+            toolset_row("misc", "Small helps.", ToolsetState::Loadable, None),
+            toolset_row(
+                "documents",
+                "Your own documents, searched.",
+                ToolsetState::Failed { error: "the index is not readable: permission denied".to_owned() },
+                None,
+            ),
+            toolset_row(
+                "report",
+                "Writes reports.",
+                ToolsetState::Off { reason: "switched off in [toolsets].disabled".to_owned() },
+                None,
+            ),
+            toolset_row("web", "Searches the web.", ToolsetState::NotAvailable, None),
+        ],
+        policy_source: "inherited from [assistant.tools], line 12".to_owned(),
+        entries: vec![
+            entry("config.update_config", GateList::Confirm, 13, &[], true),
+            entry("compute.run_command", GateList::Review, 14, &[("compute", "run_command")], false),
+            entry("compute.execute_python", GateList::Review, 14, &[("compute", "execute_python")], false),
+            entry("fs_write", GateList::Review, 14, &[("fs_write", "write_file"), ("fs_write", "edit_file")], false),
+        ],
+        floor: vec![entry("config.update_config", GateList::Confirm, 30, &[], true)],
+        dropped_defaults: vec!["skills.add_skill_script".to_owned()],
+        grants: vec![crate::access::Grant {
+            number: 1,
+            conversation: "c1".to_owned(),
+            agent: AgentName::new("assistant"),
+            tool: tool("compute", "run_command"),
+            digest: String::new(),
+            arguments: r#"{"command":"cargo check"}"#.to_owned(),
+            uses: 3,
+        }],
+        start_tools: (10, 5_975),
+    }
+}
+
+pub fn conversations() -> Event {
+    let row = |id: &str, title: &str, minutes: i64, turns, current| ConversationSummary {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        updated: NOW - minutes * 60_000,
+        turns,
+        current,
+    };
+    Event::Conversations {
+        list: vec![
+            row("c1", "build tidy", 0, 3, true),
+            row("c2", "trip notes", 190, 12, false),
+            row("c3", "csv import, second try", 3_000, 1, false),
+        ],
+    }
+}
+
+/// The commands for the assistant among `cmds`.
+pub fn submitted(cmds: &[Cmd]) -> Vec<&Command> {
+    cmds.iter()
+        .filter_map(|cmd| match cmd {
+            Cmd::Submit(command) => Some(command),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,111 @@
+//! Whatever is pressed, pasted, told and resized: nothing panics, and what was typed is somewhere.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::ui::{KeyCode, Modifiers, Mouse, MouseKind};
+
+fn any_key() -> impl Strategy<Value = Key> {
+    let code = prop_oneof![
+        8 => any::<char>().prop_map(KeyCode::Char),
+        30 => proptest::sample::select("asdDvnpgy/jklotrf?NqzhbwukeZ ".chars().collect::<Vec<_>>()).prop_map(KeyCode::Char),
+        20 => proptest::sample::select(vec![
+            KeyCode::Enter, KeyCode::Tab, KeyCode::Esc, KeyCode::Backspace, KeyCode::Delete, KeyCode::Up, KeyCode::Down,
+            KeyCode::Left, KeyCode::Right, KeyCode::Home, KeyCode::End, KeyCode::PageUp, KeyCode::PageDown,
+        ]),
+        6 => (1u8..=12).prop_map(KeyCode::F),
+    ];
+    let modifiers = prop_oneof![
+        10 => Just(Modifiers::NONE),
+        4 => Just(Modifiers::CTRL),
+        1 => Just(Modifiers::ALT),
+        1 => Just(Modifiers::SHIFT),
+    ];
+    (code, modifiers).prop_map(|(code, modifiers)| Key::new(code, modifiers))
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        Just(session(None)),
+        Just(Event::Replayed),
+        Just(started()),
+        any::<String>().prop_map(|text| said(&text)),
+        any::<String>().prop_map(|text| delta(&text)),
+        any::<String>().prop_map(|text| Event::Reasoning { text }),
+        any::<String>().prop_map(|text| Event::Queued { text }),
+        (1u32..4, any::<bool>()).prop_map(|(number, with)| call(number, &["todo"], with)),
+        (1u32..4).prop_map(used),
+        (0u64..6).prop_map(|number| tool_call(number, "compute", "run_command", json!({"command": "x"}))),
+        (0u64..6).prop_map(command_ask),
+        (0u64..6).prop_map(write_ask),
+        (0u64..6, any::<String>()).prop_map(|(number, text)| ask(number, json!({"a\u{1b}b": text, "n": [1, 2]}))),
+        (0u64..6).prop_map(|number| result(number, Ending::Interrupted, "")),
+        (0u64..6).prop_map(|number| Event::Running { call: CallId(number) }),
+        (0u64..6).prop_map(|number| Event::Answer { call: CallId(number), answer: crate::access::Answer::Expired }),
+        any::<String>().prop_map(|message| Event::Retrying { message, ms: 5_000, attempt: 2 }),
+        Just(Event::Report(Box::new(report()))),
+        Just(conversations()),
+        Just(Event::Diagnostics { lines: vec!["one\u{1b}[2J".to_owned(), String::new()] }),
+        Just(ended()),
+    ]
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Msg(Msg),
+    Draw,
+    Wait(i64),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let size = prop_oneof![(0u16..12, 0u16..8), (50u16..70, 10u16..30), (100u16..210, 14u16..60)];
+    prop_oneof![
+        12 => any_key().prop_map(|key| Step::Msg(Msg::Key(key))),
+        6 => any_event().prop_map(|event| {
+            Step::Msg(Msg::Update(Box::new(Update { conversation: "c1".to_owned(), event })))
+        }),
+        1 => any::<String>().prop_map(|text| Step::Msg(Msg::Paste(text))),
+        1 => (1usize..40).prop_map(|lines| Step::Msg(Msg::Paste("line\n".repeat(lines)))),
+        1 => size.prop_map(|(width, height)| Step::Msg(Msg::Resize { width, height })),
+        1 => (0u16..210, 0u16..60, 0usize..3).prop_map(|(column, row, kind)| {
+            let kind = [MouseKind::Press, MouseKind::ScrollUp, MouseKind::ScrollDown][kind];
+            Step::Msg(Msg::Mouse(Mouse { kind, column, row }))
+        }),
+        1 => any::<bool>().prop_map(|focused| Step::Msg(Msg::Focus(focused))),
+        6 => Just(Step::Draw),
+        3 => (-1_000i64..3_000).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_panics(steps in proptest::collection::vec(any_step(), 1..80)) {
+        let mut ui = screen(80, 24);
+        let mut now = NOW;
+        for step in steps {
+            match step {
+                Step::Msg(msg) => { update(&mut ui, msg, now); }
+                Step::Draw if ui.width > 0 && ui.height > 0 => { frame(&mut ui, now); }
+                Step::Draw => {}
+                Step::Wait(ms) => now += ms,
+            }
+            if let Some(ms) = ui.next_wake(now) {
+                prop_assert!(ms >= 1);
+            }
+        }
+    }
+
+    #[test]
+    fn every_size_can_be_drawn(width in 1u16..220, height in 1u16..70, card in any::<bool>(), pane in 0usize..8) {
+        let mut ui = begun(width, height);
+        tell_all(&mut ui, [conversations()]);
+        if card {
+            turn_with_card(&mut ui);
+        }
+        let keys = ["F2", "F3", "F4", "F6", "F1", "Ctrl+P", "Ctrl+Y", "Ctrl+F"];
+        press(&mut ui, keys[pane], NOW);
+        frame(&mut ui, NOW);
+    }
+}

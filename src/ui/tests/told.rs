@@ -1,0 +1,154 @@
+//! What updates do to the screen, and when it has to be drawn again by itself.
+
+use super::*;
+use crate::access::Answer;
+use crate::agent::update::{Alert, Severity};
+use crate::ui::Focus;
+use crate::ui::transcript::Block;
+
+#[test]
+fn nothing_moves_when_idle() {
+    let mut ui = begun(80, 24);
+    assert_eq!(ui.next_wake(NOW), None);
+    turn_with_card(&mut ui);
+    tell_all(&mut ui, [Event::End { end: TurnEnd::Stopped }]);
+    assert_eq!(ui.next_wake(NOW), None);
+}
+
+#[test]
+fn what_moves_wakes_the_screen_and_at_most_once_a_second() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started()]);
+    assert_eq!(ui.next_wake(NOW), Some(1_000));
+    assert_eq!(ui.next_wake(NOW + 250), Some(750));
+    tell(&mut ui, command_ask(3), NOW);
+    assert_eq!(ui.next_wake(NOW), Some(400), "the card becomes ready");
+    assert_eq!(ui.next_wake(NOW + 400), Some(600));
+    let retrying = Event::Retrying { message: "overloaded".to_owned(), ms: 2_500, attempt: 2 };
+    tell(&mut ui, retrying, NOW + 500);
+    assert_eq!(ui.next_wake(NOW + 500), Some(500));
+    let notice = Alert { severity: Severity::Notice, message: "hm".to_owned(), hint: None };
+    let mut ui = begun(80, 24);
+    tell(&mut ui, Event::Alert(notice), NOW);
+    assert_eq!(ui.next_wake(NOW), Some(8_000));
+    assert_eq!(ui.next_wake(NOW + 8_000), None);
+}
+
+#[test]
+fn an_ask_rings_only_when_nobody_looks() {
+    let mut ui = begun(80, 24);
+    assert_eq!(tell(&mut ui, command_ask(3), NOW), []);
+    update(&mut ui, Msg::Focus(false), NOW);
+    assert_eq!(tell(&mut ui, command_ask(4), NOW), [Cmd::Notify("assistant asks: compute.run_command".to_owned())]);
+}
+
+#[test]
+fn the_inbox_is_in_call_order_and_the_shown_card_stays() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), command_ask(5)]);
+    assert_eq!((ui.inbox().place(), ui.inbox().len()), (1, 1));
+    tell_all(&mut ui, [command_ask(3), command_ask(9)]);
+    assert_eq!((ui.inbox().place(), ui.inbox().len()), (2, 3));
+    assert_eq!(ui.inbox().shown().unwrap().ask.call, CallId(5));
+    tell(&mut ui, Event::Answer { call: CallId(3), answer: Answer::Expired }, NOW);
+    assert_eq!(ui.inbox().shown().unwrap().ask.call, CallId(5));
+    assert_eq!(ui.inbox().place(), 1);
+}
+
+#[test]
+fn answering_one_card_leaves_the_other() {
+    let mut ui = begun(80, 24);
+    turn_with_card(&mut ui);
+    tell(&mut ui, Event::Answer { call: CallId(3), answer: Answer::Denied }, NOW);
+    assert_eq!(ui.inbox().len(), 1);
+    assert!(ui.is_running(), "deny is not stop");
+}
+
+#[test]
+fn a_stop_takes_every_card_and_the_focus_goes_back() {
+    let mut ui = begun(80, 24);
+    turn_with_card(&mut ui);
+    press(&mut ui, "Ctrl+Y", NOW);
+    tell_all(&mut ui, [3, 4].map(|call| Event::Answer { call: CallId(call), answer: Answer::Withdrawn }));
+    tell_all(&mut ui, [Event::End { end: TurnEnd::Stopped }]);
+    assert!(ui.inbox().is_empty());
+    assert_eq!(ui.focus(), Focus::Composer);
+}
+
+#[test]
+fn a_reason_that_was_being_typed_is_not_lost() {
+    let mut ui = begun(80, 24);
+    turn_with_card(&mut ui);
+    press_all(&mut ui, "Ctrl+Y D", NOW, 1);
+    type_text(&mut ui, "because", NOW);
+    tell(&mut ui, Event::Answer { call: CallId(3), answer: Answer::Expired }, NOW);
+    assert!(ui.prompt.is_none());
+    assert_eq!(ui.composer.history().last().map(String::as_str), Some("because"));
+}
+
+#[test]
+fn another_conversation_forgets_the_one_before_but_not_the_draft() {
+    let mut ui = begun(80, 24);
+    turn_with_card(&mut ui);
+    type_text(&mut ui, "draft", NOW);
+    press(&mut ui, "Ctrl+Y", NOW);
+    let Event::Session { title, agent, model, rehearsal, window, .. } = session(Some("other")) else { return };
+    let event = Event::Session { conversation: "c2".to_owned(), title, agent, model, rehearsal, window };
+    let begin = Update { conversation: "c2".to_owned(), event };
+    let cmds = update(&mut ui, Msg::Update(Box::new(begin)), NOW);
+    assert_eq!(cmds, [Cmd::SetTitle("kokua: other".to_owned())]);
+    assert!(ui.inbox().is_empty() && !ui.is_running() && ui.transcript.is_empty());
+    assert_eq!(ui.draft(), "draft");
+    assert_eq!(tell(&mut ui, delta("of the old one"), NOW), []);
+    assert!(ui.transcript.is_empty(), "what the old one still says is not drawn here");
+    tell(&mut ui, command_ask(7), NOW);
+    assert!(ui.inbox().is_empty());
+    assert_eq!(ui.alerts.len(), 1, "but an ask of it reaches the person");
+}
+
+#[test]
+fn words_said_before_are_in_the_history_of_the_composer() {
+    let mut ui = screen(80, 24);
+    tell_all(
+        &mut ui,
+        [session(None), started(), said("first"), ended(), started(), said("second"), ended(), Event::Replayed],
+    );
+    press_all(&mut ui, "Up Up", NOW, 1);
+    assert_eq!(ui.draft(), "first");
+}
+
+#[test]
+fn a_queued_message_becomes_the_delivered_one() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), said("one"), Event::Queued { text: "two".to_owned() }, said("two")]);
+    let users = ui.transcript.blocks().filter(|(_, block)| matches!(block, Block::User { .. })).count();
+    assert_eq!(users, 2);
+}
+
+#[test]
+fn a_call_whose_ledger_did_not_change_keeps_the_one_before() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), call(1, &[], true), used(1), call(2, &[], false)]);
+    assert_eq!(ui.model_call(0).unwrap().ledger, ui.model_call(1).unwrap().ledger);
+    assert!(ui.model_call(1).unwrap().ledger.is_some());
+    assert!(ui.model_call(2).is_none());
+}
+
+#[test]
+fn growth_asks_for_a_fresh_report() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started()]);
+    assert_eq!(tell(&mut ui, call(1, &[], true), NOW), []);
+    assert_eq!(tell(&mut ui, call(2, &["todo"], true), NOW), [Cmd::Submit(Command::Report)]);
+}
+
+#[test]
+fn hidden_characters_of_an_argument_are_shown() {
+    let mut ui = begun(120, 40);
+    turn_with_card(&mut ui);
+    press_all(&mut ui, "Ctrl+Y n v", NOW, 1);
+    let text = frame(&mut ui, NOW);
+    for shown in ["⟨U+202E⟩", "⟨U+200B⟩", "␍", "CHANGED", "0644", "+tidied", "-old note"] {
+        assert!(text.contains(shown), "{shown} in\n{text}");
+    }
+}
