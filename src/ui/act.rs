@@ -114,6 +114,8 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         Action::RowDown => move_or_scroll(ui, 1, now),
         Action::RowFirst => move_or_scroll(ui, isize::MIN, now),
         Action::RowLast => move_or_scroll(ui, isize::MAX, now),
+        Action::AgentNext => other_agent(ui, 1, now),
+        Action::AgentPrevious => other_agent(ui, -1, now),
         Action::RowOpen => return open_row(ui, now),
 
         Action::RequestLoad => request_load(ui, now),
@@ -436,7 +438,25 @@ fn open_row(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     Vec::new()
 }
 
+/// The panes show another agent's report, around the end.
+fn other_agent(ui: &mut Ui, by: isize, now: i64) {
+    let agents: Vec<_> = ui.reports.keys().collect();
+    let shown = ui.report().map(|report| &report.agent);
+    let Some(at) = agents.iter().position(|agent| Some(*agent) == shown).filter(|_| agents.len() > 1) else {
+        ui.flash("there is one agent", now);
+        return;
+    };
+    let next = (at + agents.len()).saturating_add_signed(by) % agents.len();
+    ui.panes.agent = agents.get(next).map(|agent| (*agent).clone());
+    ui.panes.select(PaneKind::Tools, 0);
+    ui.panes.select(PaneKind::Policy, 0);
+}
+
 fn request_load(ui: &mut Ui, now: i64) {
+    if ui.report().map(|report| &report.agent) != ui.entry_report().map(|report| &report.agent) {
+        ui.flash("only that agent itself can load it", now);
+        return;
+    }
     let Some(row) = rows::selected_toolset(ui) else { return };
     match row.state {
         ToolsetState::Loadable | ToolsetState::Failed { .. } => {

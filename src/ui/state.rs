@@ -324,8 +324,14 @@ impl Ui {
         self.calls.get(place.checked_sub(self.calls_dropped)?)
     }
 
-    /// The agent that panes show.
+    /// The report that panes show.
     pub(super) fn report(&self) -> Option<&AgentReport> {
+        let chosen = self.panes.agent.as_ref().and_then(|agent| self.reports.get(agent));
+        chosen.or_else(|| self.entry_report())
+    }
+
+    /// The report of the agent that a person talks to.
+    pub(super) fn entry_report(&self) -> Option<&AgentReport> {
         let entry = self.session.as_ref().and_then(|session| self.reports.get(&session.agent));
         entry.or_else(|| self.reports.values().find(|report| report.entry))
     }

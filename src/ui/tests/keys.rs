@@ -280,6 +280,19 @@ fn the_other_panes_act_on_their_row() {
 }
 
 #[test]
+fn the_panes_show_every_reported_agent() {
+    let mut ui = begun(80, 24);
+    let coder = AgentReport { agent: AgentName::new("coder"), entry: false, ..report() };
+    tell_all(&mut ui, [Event::Report(Box::new(coder))]);
+    press_all(&mut ui, "F3 Right", NOW, 1);
+    assert!(frame(&mut ui, NOW).contains("tools of coder"));
+    press_all(&mut ui, "End Up Up Up l", NOW, 1);
+    assert_eq!(ui.draft(), "", "nobody can ask another agent to load");
+    press_all(&mut ui, "F4 Right", NOW, 1);
+    assert!(frame(&mut ui, NOW).contains("policy of assistant"));
+}
+
+#[test]
 fn tab_goes_round() {
     let mut ui = with_cards();
     let mut seen = vec![ui.focus()];

@@ -253,7 +253,7 @@ fn source(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
         rule.push_str("; only once: it is on the floor");
     }
     let focused = ui.focus == Focus::Card || ui.overlay == Some(Overlay::Card);
-    let right = match (focused, card.inert_for(now) > 0) {
+    let right = match (focused, card.inert_for(now) > 0 && !card.answered()) {
         (_, true) => "allow: in a moment ".to_owned(),
         (true, false) => format!("{}: back ", ui.keys.first(Action::Close)),
         (false, false) => format!("{}: focus ", ui.keys.first(Action::OldestAsk)),

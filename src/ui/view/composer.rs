@@ -161,6 +161,9 @@ fn line_of(prompt: &Prompt) -> Option<&crate::ui::line::LineInput> {
 }
 
 fn hints(ui: &Ui) -> Vec<(Action, &'static str)> {
+    if ui.composer.history_search().is_some() {
+        return vec![(Action::Send, "take"), (Action::HistorySearch, "older"), (Action::Close, "back")];
+    }
     let stop = ui.turn.is_some().then_some((Action::Interrupt, "stop"));
     let mut hints = match (&ui.overlay, ui.focus) {
         (Some(Overlay::Palette { .. }), _) => vec![(Action::RowOpen, "run"), (Action::Close, "close")],
@@ -190,6 +193,7 @@ fn hints(ui: &Ui) -> Vec<(Action, &'static str)> {
                 (Action::Switch, "off/on"),
                 (Action::FilterTools, "filter"),
                 (Action::SortByBytes, "sort"),
+                (Action::AgentNext, "agent"),
                 (Action::Close, "back"),
             ],
             PaneKind::Policy => vec![(Action::RevokeGrant, "revoke"), (Action::Close, "back")],

@@ -183,7 +183,7 @@ fn welcome(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         wrap.append(&[Span::styled(warning, ui.theme.style(Role::Warning))], &mut lines);
         lines.push(Line::default());
     }
-    if let Some(report) = ui.report() {
+    if let Some(report) = ui.entry_report() {
         let (tools, size) = report.start_tools;
         let held = report.toolsets.iter().filter(|row| panes::is_held(&row.state)).count();
         let deferred = report.deferred.len();
