@@ -299,7 +299,7 @@ fn start_search(ui: &mut Ui) {
 fn page(ui: &mut Ui, by: isize, now: i64) {
     let layout = ui.layout(now);
     let lines = by * isize::try_from(layout.main.height.saturating_sub(2).max(1)).unwrap_or(1);
-    if ui.overlay == Some(Overlay::Card) || (ui.overlay.is_none() && ui.focus == Focus::Card) {
+    if ui.focus == Focus::Card && matches!(ui.overlay, None | Some(Overlay::Card)) {
         scroll_card(ui, lines);
     } else if ui.overlay.is_some() || ui.focus == Focus::Pane {
         move_or_scroll(ui, lines, now);

@@ -68,9 +68,7 @@ fn paste(ui: &mut Ui, text: &str, now: i64) {
                 *selected = 0;
                 return;
             }
-            if matches!(ui.focus, Focus::Card | Focus::Transcript | Focus::Pane) {
-                ui.focus = Focus::Composer;
-            }
+            to_composer(ui);
             if let Pasted::Cut(bytes) = ui.composer.paste(text) {
                 ui.notice(format!("the paste was cut at {bytes} bytes"), now);
             }
@@ -81,9 +79,10 @@ fn paste(ui: &mut Ui, text: &str, now: i64) {
 
 /// The contexts in which a key is looked up, narrowest first.
 fn contexts(ui: &Ui) -> &'static [Context] {
-    match (&ui.overlay, ui.focus) {
-        (Some(Overlay::Card), _) | (None, Focus::Card) => &[Context::Card, Context::Everywhere],
+    // A card in full view has its keys only while it has the focus, as in the strip.
+    match (ui.overlay.as_ref().filter(|overlay| **overlay != Overlay::Card), ui.focus) {
         (Some(_), _) => &[Context::Pane, Context::Everywhere],
+        (None, Focus::Card) => &[Context::Card, Context::Everywhere],
         (None, Focus::Composer) => &[Context::Composer, Context::Everywhere],
         (None, Focus::Transcript) => &[Context::Transcript, Context::Everywhere],
         (None, Focus::Pane) => match ui.pane() {
@@ -121,16 +120,20 @@ fn press(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
     }
 }
 
+/// The composer has the focus; a card in full view makes room.
+fn to_composer(ui: &mut Ui) {
+    ui.focus = Focus::Composer;
+    if ui.overlay == Some(Overlay::Card) {
+        ui.overlay = None;
+    }
+}
+
 /// A key without an action: what types goes to the composer, whatever had the focus.
 fn typed(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
-    let on_card = ui.focus == Focus::Card || ui.overlay == Some(Overlay::Card);
     if key.typed().is_some() {
-        ui.focus = Focus::Composer;
-        if ui.overlay == Some(Overlay::Card) {
-            ui.overlay = None;
-        }
+        to_composer(ui);
         ui.composer.key(key);
-    } else if on_card {
+    } else if ui.focus == Focus::Card {
         if key.code == KeyCode::Enter {
             let (allow, deny) = (ui.keys.first(Action::AllowOnce), ui.keys.first(Action::Deny));
             ui.flash(format!("Enter answers nothing: {allow} allows once, {deny} denies"), now);
@@ -259,11 +262,13 @@ fn pointed(ui: &mut Ui, mouse: Mouse, now: i64) -> Vec<Cmd> {
         MouseKind::ScrollDown => WHEEL,
         MouseKind::Press => {
             if at(layout.composer) {
-                ui.focus = Focus::Composer;
+                to_composer(ui);
                 ui.composer.click(mouse.column, mouse.row);
             } else if at(layout.card) && !ui.inbox.is_empty() {
                 super::act::focus_card(ui);
-            } else if at(layout.right) || (at(layout.main) && ui.main_covered() && ui.overlay.is_none()) {
+            } else if ui.overlay.is_some() {
+                // A view over the transcript keeps the keys until it is closed.
+            } else if at(layout.right) || (at(layout.main) && ui.main_covered()) {
                 ui.focus = Focus::Pane;
             } else if at(layout.main) && !ui.main_covered() {
                 ui.focus = Focus::Transcript;

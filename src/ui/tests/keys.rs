@@ -78,6 +78,22 @@ fn a_letter_that_is_no_key_of_the_card_goes_to_the_composer() {
 }
 
 #[test]
+fn a_full_view_without_the_focus_takes_no_key() {
+    let mut ui = with_cards();
+    press_all(&mut ui, "Ctrl+Y v", NOW + 10_000, 1);
+    update(&mut ui, Msg::Paste("pasted ".to_owned()), NOW + 11_000);
+    type_text(&mut ui, "and", NOW + 12_000);
+    assert_eq!(ui.draft(), "pasted and");
+    press_all(&mut ui, "Ctrl+Y v", NOW + 13_000, 1);
+    frame(&mut ui, NOW);
+    let press = crate::ui::Mouse { kind: crate::ui::MouseKind::Press, column: 30, row: 37 };
+    update(&mut ui, Msg::Mouse(press), NOW + 14_000);
+    type_text(&mut ui, "ad", NOW + 15_000);
+    assert_eq!(ui.draft(), "pasted andad");
+    assert_eq!(ui.inbox().len(), 2);
+}
+
+#[test]
 fn allow_waits_for_quiet_and_deny_does_not() {
     // (milliseconds after the arrival at which the key is pressed, whether it answers)
     for (after, key, answers) in [(0, "a", false), (399, "a", false), (400, "a", true), (0, "d", true), (0, "s", false)]

@@ -86,7 +86,15 @@ proptest! {
         let mut now = NOW;
         for step in steps {
             match step {
-                Step::Msg(msg) => { update(&mut ui, msg, now); }
+                Step::Msg(msg) => {
+                    let is_key = matches!(msg, Msg::Key(_));
+                    let ready = ui.focus() == crate::ui::Focus::Card
+                        && ui.inbox().shown().is_some_and(|card| card.inert_for(now) == 0);
+                    let cmds = update(&mut ui, msg, now);
+                    let allowed = submitted(&cmds).iter().any(|command| matches!(command, Command::Answer { answer:
+                        crate::access::Answer::AllowedOnce | crate::access::Answer::AllowedForConversation, .. }));
+                    prop_assert!(!allowed || (is_key && ready), "only a key on a focused card that is ready allows");
+                }
                 Step::Draw if ui.width > 0 && ui.height > 0 => { frame(&mut ui, now); }
                 Step::Draw => {}
                 Step::Wait(ms) => now += ms,
