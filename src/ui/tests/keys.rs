@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::access::Answer;
+<<<<<<< HEAD
 use crate::agent::command::Switched;
+=======
+>>>>>>> screen
 use crate::ui::Focus;
 
 fn answer(call: u64, answer: Answer) -> Command {
@@ -79,6 +82,25 @@ fn a_letter_that_is_no_key_of_the_card_goes_to_the_composer() {
 }
 
 #[test]
+<<<<<<< HEAD
+=======
+fn a_full_view_without_the_focus_takes_no_key() {
+    let mut ui = with_cards();
+    press_all(&mut ui, "Ctrl+Y v", NOW + 10_000, 1);
+    update(&mut ui, Msg::Paste("pasted ".to_owned()), NOW + 11_000);
+    type_text(&mut ui, "and", NOW + 12_000);
+    assert_eq!(ui.draft(), "pasted and");
+    press_all(&mut ui, "Ctrl+Y v", NOW + 13_000, 1);
+    frame(&mut ui, NOW);
+    let press = crate::ui::Mouse { kind: crate::ui::MouseKind::Press, column: 30, row: 37 };
+    update(&mut ui, Msg::Mouse(press), NOW + 14_000);
+    type_text(&mut ui, "ad", NOW + 15_000);
+    assert_eq!(ui.draft(), "pasted andad");
+    assert_eq!(ui.inbox().len(), 2);
+}
+
+#[test]
+>>>>>>> screen
 fn allow_waits_for_quiet_and_deny_does_not() {
     // (milliseconds after the arrival at which the key is pressed, whether it answers)
     for (after, key, answers) in [(0, "a", false), (399, "a", false), (400, "a", true), (0, "d", true), (0, "s", false)]
@@ -253,14 +275,22 @@ fn the_tools_pane_asks_and_switches() {
 
     let mut ui = begun(80, 24);
     let cmds = press_all(&mut ui, "F3 Down o", NOW, 1);
+<<<<<<< HEAD
     let off = Command::Switch { toolset: ToolsetName::new("fs"), to: Switched::Off };
+=======
+    let off = Command::Switch { toolset: ToolsetName::new("fs"), off: true };
+>>>>>>> screen
     assert_eq!(submitted(&cmds), [&Command::Report, &off, &Command::Report]);
 
     let mut ui = begun(80, 24);
     press_all(&mut ui, "F3 /", NOW, 1);
     type_text(&mut ui, "repo", NOW);
     let cmds = press_all(&mut ui, "Enter o", NOW, 1);
+<<<<<<< HEAD
     let on = Command::Switch { toolset: ToolsetName::new("report"), to: Switched::On };
+=======
+    let on = Command::Switch { toolset: ToolsetName::new("report"), off: false };
+>>>>>>> screen
     assert_eq!(submitted(&cmds), [&on, &Command::Report]);
 }
 
@@ -281,6 +311,22 @@ fn the_other_panes_act_on_their_row() {
 }
 
 #[test]
+<<<<<<< HEAD
+=======
+fn the_panes_show_every_reported_agent() {
+    let mut ui = begun(80, 24);
+    let coder = AgentReport { agent: AgentName::new("coder"), entry: false, ..report() };
+    tell_all(&mut ui, [Event::Report(Box::new(coder))]);
+    press_all(&mut ui, "F3 Right", NOW, 1);
+    assert!(frame(&mut ui, NOW).contains("tools of coder"));
+    press_all(&mut ui, "End Up Up Up l", NOW, 1);
+    assert_eq!(ui.draft(), "", "nobody can ask another agent to load");
+    press_all(&mut ui, "F4 Right", NOW, 1);
+    assert!(frame(&mut ui, NOW).contains("policy of assistant"));
+}
+
+#[test]
+>>>>>>> screen
 fn tab_goes_round() {
     let mut ui = with_cards();
     let mut seen = vec![ui.focus()];
