@@ -4,7 +4,8 @@
 mod notes;
 mod rank;
 
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
@@ -12,8 +13,7 @@ use serde::Deserialize;
 
 use self::notes::Notes;
 use super::blocking;
-use super::fs::paths::reason;
-use super::fs::replace::{NewFile, replace};
+use crate::system::{FileError, files};
 use crate::tool::output::{count, one_line};
 use crate::tool::{BuildError, Function, Kind, Output, Risk, Services, Tool, Toolset};
 
@@ -160,38 +160,26 @@ impl Toolset for Memory {
 }
 
 fn read(file: &Path) -> Result<Notes, String> {
-    match std::fs::read(file) {
-        // A person may have saved it in another encoding; their words are shown as well as can be, and a change is
-        // refused below.
+    match files::read(file) {
+        // A person may have saved it in another encoding: their words are shown as well as can be, and changes refused.
         Ok(bytes) => Ok(Notes::parse(&String::from_utf8_lossy(&bytes))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Notes::default()),
-        Err(error) => Err(format!("Memory cannot be read: {}: {}", file.display(), reason(&error))),
+        Err(error) if error.is_missing() => Ok(Notes::default()),
+        Err(error) => Err(format!("Memory cannot be read: {error}")),
     }
 }
 
 /// Reads, changes and replaces the file, under a lock that another process of this program respects.
-fn change(file: &PathBuf, work: impl FnOnce(&mut Notes) -> Result<String, Output>) -> Output {
+fn change(file: &Path, work: impl FnOnce(&mut Notes) -> Result<String, Output>) -> Output {
     let failed = |error: String| Output::failed(format!("Memory cannot be changed: {error}"));
-    let in_file = |error: &std::io::Error| failed(format!("{}: {}", file.display(), reason(error)));
-    if let Some(folder) = file.parent()
-        && let Err(error) = std::fs::create_dir_all(folder)
-    {
-        return in_file(&error);
-    }
-    let lock = match std::fs::File::create(file.with_extension("lock")) {
+    let _lock = match lock(file) {
         Ok(lock) => lock,
-        Err(error) => return in_file(&error),
+        Err(error) => return failed(error.to_string()),
     };
-    if let Err(error) = lock.lock() {
-        return in_file(&error);
-    }
-    let text = match std::fs::read(file) {
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(_) => return failed(format!("{} is not UTF-8 text, and rewriting it would harm it.", file.display())),
-        },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => notes::HEADER.to_owned(),
-        Err(error) => return in_file(&error),
+    let text = match files::read(file).map(String::from_utf8) {
+        Ok(Ok(text)) => text,
+        Ok(Err(_)) => return failed(format!("{} is not UTF-8 text, and rewriting it would harm it", file.display())),
+        Err(error) if error.is_missing() => notes::HEADER.to_owned(),
+        Err(error) => return failed(error.to_string()),
     };
     let mut notes = Notes::parse(&text);
     let answer = match work(&mut notes) {
@@ -200,12 +188,25 @@ fn change(file: &PathBuf, work: impl FnOnce(&mut Notes) -> Result<String, Output
     };
     let text = notes.to_text();
     if text.len() > MAX_FILE_BYTES {
-        return failed(format!("{} would be over 1 MiB. Forget something first.", file.display()));
+        return failed(format!("{} would be over 1 MiB; forget something first", file.display()));
     }
-    match replace(file, text.as_bytes(), NewFile::Private) {
+    match files::write(file, text.as_bytes()) {
         Ok(()) => Output::ok(answer),
-        Err(error) => failed(error),
+        Err(error) => failed(error.to_string()),
     }
+}
+
+/// Waits until no other process changes the file. The lock ends with the value.
+#[expect(clippy::disallowed_methods, reason = "a lock needs the file itself; its errors name the path")]
+fn lock(file: &Path) -> Result<File, FileError> {
+    if let Some(folder) = file.parent() {
+        files::create_directory(folder)?;
+    }
+    let path = file.with_extension("lock");
+    let lock = files::private().create(true).truncate(false).write(true).open(&path);
+    let lock = lock.map_err(FileError::at("open", &path))?;
+    lock.lock().map_err(FileError::at("lock", &path))?;
+    Ok(lock)
 }
 
 /// One line, with its words; refused when empty or too long.

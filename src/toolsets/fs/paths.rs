@@ -1,6 +1,8 @@
 //! From the path a model wrote to the place it means: relative to the working folder, `~` expanded, symbolic links
 //! followed, and inside `[fs].roots` where those are set. Never reads or writes a file's content.
 
+#![expect(clippy::disallowed_methods, reason = "the user's files are looked at here; errors name the path as written")]
+
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -79,6 +81,11 @@ pub(in crate::toolsets) fn real(path: &Path) -> Result<PathBuf, String> {
             Err(error) => return Err(reason(&error)),
         }
     }
+}
+
+/// Whether `path` is a folder, or a link to one.
+pub(in crate::toolsets) fn is_folder(path: &Path) -> bool {
+    path.is_dir()
 }
 
 /// What went wrong, as a lower-case fragment.
