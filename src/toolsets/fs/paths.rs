@@ -6,6 +6,9 @@
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
+/// Bytes of a path as written; no system takes more.
+const MAX_PATH: usize = 4096;
+
 /// How paths are read.
 #[derive(Debug, Clone)]
 pub(in crate::toolsets) struct Paths {
@@ -29,6 +32,9 @@ impl Paths {
     pub(in crate::toolsets) fn resolve(&self, text: &str) -> Result<PathBuf, String> {
         if text.trim().is_empty() {
             return Err("path must not be empty".to_owned());
+        }
+        if text.len() > MAX_PATH {
+            return Err(format!("path must not be over {MAX_PATH} bytes, got {}", text.len()));
         }
         let written = self.locate(text);
         let resolved = real(&written);
