@@ -2,13 +2,18 @@
 //!
 //! Nothing here decides by itself: it calls the one function that owns each question.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
+use super::declare::{AgentDeclaration, Available};
 use super::grant::Grant;
-use super::held::Held;
-use super::name::{AgentName, ToolId, ToolName, ToolsetName};
-use super::policy::GateList;
-use super::registry::{Kind, Risk};
+use super::held::{Arrival, Held};
+use super::name::{AgentName, GateEntry, Owner, ToolId, ToolName, ToolsetName, shown};
+use super::offer::{all_withheld, first_withheld, offer};
+use super::policy::{Entry, GateList, Policy};
+use super::registry::{Kind, Risk, ToolFacts, ToolsetFacts};
 use super::world::World;
 
 /// One reason with the place that decided it.
@@ -139,24 +144,328 @@ pub struct AgentReport {
     pub policy_source: String,
     /// Resolved and pending entries of both lists.
     pub entries: Vec<EntryRow>,
-    /// The floor, resolved.
+    /// The floor, resolved. It has no lists; its rows say `confirm`.
     pub floor: Vec<EntryRow>,
     /// Entries of the default pair that this agent's own pair dropped, as written.
     pub dropped_defaults: Vec<String>,
     /// Grants of the conversation the report was made for.
     pub grants: Vec<Grant>,
-    /// Tools and bytes of the tool block it starts with, core tools included.
+    /// Tools and bytes of the tool block it starts with: what of its resident, preloaded and core tools a call made now
+    /// would carry.
     pub start_tools: (usize, usize),
 }
 
-/// The five answers for `tool` of `agent`. `held`: a running agent's list; `None`: a fresh agent's.
+/// The five answers for `tool` of `agent`, each with every reason. `held`: a running agent's list; `None`: a fresh agent's,
+/// as far as its resident toolsets were built.
 pub fn explain(world: &World, agent: &AgentName, held: Option<&Held>, tool: &ToolId) -> Explanation {
-    let _ = (world, agent, held, tool);
-    unimplemented!("access")
+    let held = held.map_or_else(|| Cow::Owned(world.fresh(agent)), Cow::Borrowed);
+    let held = held.as_ref();
+    let available = explain_available(world, agent, tool);
+    let holds = explain_held(world, agent, held, tool, available.0);
+    let withheld: Vec<Reason> = all_withheld(world, tool)
+        .into_iter()
+        .map(|withheld| {
+            let line = match withheld.filter {
+                super::offer::Filter::SwitchedOff => switch_line(world, tool),
+                super::offer::Filter::Check | super::offer::Filter::NotLoaded => None,
+            };
+            Reason { text: withheld.reason, line }
+        })
+        .collect();
+    let offered = match (holds.0, withheld.is_empty()) {
+        (true, true) => (true, vec![reason("no filter withholds it")]),
+        (true, false) => (false, withheld),
+        (false, _) => {
+            let mut reasons = vec![reason("it is not held")];
+            reasons.extend(withheld);
+            (false, reasons)
+        }
+    };
+    let digest = held.get(tool).map_or("", |holding| holding.digest.as_str());
+    let dispatched = match world.dispatch(agent, held, tool, digest) {
+        None => (true, vec![reason("it is held, offered and unchanged")]),
+        Some(refusal) => (false, vec![Reason { text: refusal, line: None }]),
+    };
+    Explanation { available, held: holds, offered, gated: explain_gated(world, agent, tool), dispatched }
 }
 
-/// Everything that is shown of `agent`. `held` and `conversation`: of a running agent; `None`: a fresh one.
+fn reason(text: &str) -> Reason {
+    Reason { text: text.to_owned(), line: None }
+}
+
+fn at(text: String, line: usize) -> Reason {
+    Reason { text, line: (line > 0).then_some(line) }
+}
+
+fn declaration<'a>(world: &'a World, agent: &AgentName) -> Option<&'a AgentDeclaration> {
+    world.declarations().agents.iter().find(|declared| declared.name.value == *agent)
+}
+
+fn switch_line(world: &World, tool: &ToolId) -> Option<usize> {
+    let toolset = tool.toolset()?;
+    let word = world.declarations().disabled.iter().find(|word| word.value == *toolset)?;
+    (word.span.line > 0).then_some(word.span.line)
+}
+
+fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> (bool, Vec<Reason>) {
+    let Some(declared) = declaration(world, agent) else {
+        return (false, vec![reason("no such agent is declared")]);
+    };
+    let here = declared.name.span.line;
+    let may = world.may_hold(agent, tool);
+    let Some(toolset) = tool.toolset() else {
+        let text = if may {
+            format!("[agents.{agent}] earns the core tool")
+        } else {
+            format!("[agents.{agent}] does not earn the core tool")
+        };
+        return (may, vec![at(text, here)]);
+    };
+    let Some(facts) = world.registry().get(toolset.as_str()) else {
+        return (false, vec![Reason { text: format!("no toolset is named '{toolset}'"), line: None }]);
+    };
+    let table = format!("[agents.{agent}.tools]");
+    let because = match &declared.available {
+        Available::Absent => at(format!("{table} has no available list"), here),
+        Available::All(span) if may => at(format!("available of {table} is \"all\""), span.line),
+        Available::All(span) => {
+            at(format!("available of {table} is \"all\", which leaves '{}' to the entry agent", facts.name), span.line)
+        }
+        Available::List(words) => match words.iter().find(|listed| listed.value == *toolset) {
+            Some(named) => at(format!("available of {table} names '{toolset}'"), named.span.line),
+            None => at(
+                format!("available of {table} does not name '{toolset}'"),
+                words.first().map_or(here, |word| word.span.line),
+            ),
+        },
+    };
+    let mut reasons = vec![because];
+    let exists = world.last_build(toolset).is_none_or(|tools| tools.iter().any(|facts| facts.name == tool.name));
+    if !exists {
+        reasons.push(Reason { text: format!("the last build of '{toolset}' has no such tool"), line: None });
+    }
+    (may && exists, reasons)
+}
+
+fn explain_held(world: &World, agent: &AgentName, held: &Held, tool: &ToolId, available: bool) -> (bool, Vec<Reason>) {
+    let declared = declaration(world, agent);
+    let here = declared.map_or(0, |declared| declared.name.span.line);
+    if let Some(holding) = held.get(tool) {
+        let because = match holding.arrival {
+            Arrival::Core => at(format!("[agents.{agent}] earns the core tool"), here),
+            Arrival::Preloaded => reason("the conversation loaded it before"),
+            Arrival::Loaded => reason("load_tools loaded it"),
+            Arrival::Resident => {
+                let words = declared.and_then(|declared| declared.resident.as_ref());
+                match words.and_then(|words| words.iter().find(|word| Some(&word.value) == tool.toolset())) {
+                    Some(named) => at(format!("resident of [agents.{agent}.tools] names its toolset"), named.span.line),
+                    None => at(
+                        format!("[agents.{agent}.tools] has no resident list: every available toolset is resident"),
+                        here,
+                    ),
+                }
+            }
+        };
+        return (true, vec![because]);
+    }
+    let Some(toolset) = tool.toolset() else { return (false, vec![reason("it is not available")]) };
+    if !available {
+        return (false, vec![reason("it is not available")]);
+    }
+    if held.arrival(toolset).is_some() {
+        let text = match held.holder(&tool.owner, &tool.name).map(|holder| &holder.id) {
+            Some(holder) if *holder != *tool => format!("{holder} holds its name"),
+            _ => "its toolset is held, and the build that it came from had no such tool".to_owned(),
+        };
+        return (false, vec![Reason { text, line: None }]);
+    }
+    let text = if let Some(refusal) = world.refusal(toolset) {
+        format!("every build of '{toolset}' is refused: {}", refusal.message)
+    } else if let Some(error) = world.failure(toolset) {
+        format!("the last build of '{toolset}' failed: {error}")
+    } else if world.resident(agent).contains(toolset) {
+        format!("'{toolset}' is resident and was not built yet")
+    } else {
+        format!("'{toolset}' is deferred: load_tools with that name adds it")
+    };
+    (false, vec![Reason { text, line: None }])
+}
+
+fn explain_gated(world: &World, agent: &AgentName, tool: &ToolId) -> (Option<GateList>, Vec<Reason>) {
+    let policy = world.policies.of(agent);
+    let matching: Vec<&Entry> =
+        policy.entries.iter().filter(|entry| world.policies.reaches(&entry.gate, tool)).collect();
+    let mut reasons: Vec<Reason> = matching
+        .iter()
+        .map(|entry| {
+            let by_name = if entry.gate.names(tool) { "" } else { ", by the tool's name: whoever holds it" };
+            at(format!("'{}' in {} of [{}]{by_name}", entry.written, entry.list, policy.table), entry.span.line)
+        })
+        .collect();
+    if reasons.is_empty() {
+        reasons.push(at(
+            format!("in neither list of [{}]: {}", policy.table, source(world, agent)),
+            policy.line.unwrap_or(0),
+        ));
+    }
+    if let Some(floor) = world.policies.floor_reaches(tool) {
+        let text = format!("'{}' in [security].never_auto_approve: only a person's own answer counts", floor.written);
+        reasons.push(at(text, floor.span.line));
+    }
+    (matching.first().map(|entry| entry.list), reasons)
+}
+
+/// Where `agent`'s pair comes from (P3).
+fn source(world: &World, agent: &AgentName) -> String {
+    let policy = world.policies.of(agent);
+    let how = if world.policies.is_declared(agent) { "declared in" } else { "inherited from" };
+    match policy.line {
+        Some(line) => format!("{how} [{}], line {line}", policy.table),
+        None => format!("{how} [{}], which gates nothing", policy.table),
+    }
+}
+
+/// Everything that is shown of `agent`. `held` and `conversation`: of a running agent; `None`: a fresh one, as far as its
+/// resident toolsets were built.
 pub fn report(world: &World, agent: &AgentName, held: Option<&Held>, conversation: Option<&str>) -> AgentReport {
-    let _ = (world, agent, held, conversation);
-    unimplemented!("access")
+    let life = if held.is_some() { Life::Running } else { Life::Fresh };
+    let held = held.map_or_else(|| Cow::Owned(world.fresh(agent)), Cow::Borrowed);
+    let held = held.as_ref();
+    let declared = declaration(world, agent);
+    let available = world.available(agent);
+    let installed = world.registry().toolsets();
+    let first = available.iter().filter_map(|name| world.registry().get(name.as_str()));
+    let rest = installed.iter().filter(|facts| !available.contains(&facts.name));
+    let toolsets = first.chain(rest).map(|facts| toolset_row(world, agent, held, life, facts)).collect();
+    let earned: BTreeSet<&str> =
+        world.declarations().agents.iter().flat_map(|other| world.core_tools(&other.name.value)).collect();
+    let rows = |policy: &Policy| policy.entries.iter().map(|entry| entry_row(world, entry, &earned)).collect();
+    AgentReport {
+        agent: agent.clone(),
+        entry: agent == world.entry(),
+        description: declared.map(|declared| declared.description.clone()).unwrap_or_default(),
+        delegates_to: declared
+            .map(|declared| declared.delegates_to.iter().map(|word| word.value.clone()).collect())
+            .unwrap_or_default(),
+        available_all: declared.is_some_and(|declared| matches!(declared.available, Available::All(_))),
+        resident: declared.and_then(|declared| declared.resident.as_ref()).map(|_| world.resident(agent)),
+        deferred: world.deferred(agent),
+        available,
+        toolsets,
+        policy_source: source(world, agent),
+        entries: rows(world.policies.of(agent)),
+        floor: rows(&world.policies.floor),
+        dropped_defaults: dropped_defaults(world, agent),
+        grants: conversation
+            .map(|conversation| {
+                world.grants(conversation).into_iter().filter(|grant| grant.agent == *agent).cloned().collect()
+            })
+            .unwrap_or_default(),
+        start_tools: start_tools(world, agent, held),
+    }
+}
+
+/// Whose held list a report shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Running,
+    Fresh,
+}
+
+fn toolset_row(world: &World, agent: &AgentName, held: &Held, life: Life, facts: &ToolsetFacts) -> ToolsetRow {
+    let toolset = &facts.name;
+    let arrival = held.arrival(toolset);
+    let row = |tool: &ToolFacts| {
+        let id = ToolId::of(toolset, &tool.name);
+        let lost = arrival.and_then(|_| held.holder(&id.owner, &id.name)).filter(|holder| holder.id != id);
+        ToolRow {
+            name: tool.name.clone(),
+            risk: tool.risk,
+            bytes: tool.bytes,
+            gate: world.policies.gate(agent, &id).map(|(_, entry)| entry.list),
+            shadowed_by: lost.map(|holder| match &holder.id.owner {
+                Owner::Core => "core".to_owned(),
+                Owner::Toolset(owner) => owner.to_string(),
+            }),
+            withheld: first_withheld(world, &id).map(|withheld| withheld.reason),
+        }
+    };
+    ToolsetRow {
+        name: toolset.clone(),
+        kind: facts.kind,
+        description: facts.description.clone(),
+        state: toolset_state(world, agent, arrival, life, toolset),
+        tools: world.last_build(toolset).map(|tools| tools.iter().map(row).collect()),
+    }
+}
+
+fn toolset_state(
+    world: &World,
+    agent: &AgentName,
+    arrival: Option<Arrival>,
+    life: Life,
+    toolset: &ToolsetName,
+) -> ToolsetState {
+    if !world.table(agent).available.contains(toolset) {
+        return ToolsetState::NotAvailable;
+    }
+    if let Some(reason) = world.switched_off(toolset) {
+        return ToolsetState::Off { reason };
+    }
+    if let Some(withheld) = world.toolset_check_says_no(toolset) {
+        return ToolsetState::Off { reason: withheld.reason.clone() };
+    }
+    match arrival {
+        Some(Arrival::Resident | Arrival::Core) => return ToolsetState::Resident,
+        Some(Arrival::Preloaded) => return ToolsetState::Preloaded,
+        Some(Arrival::Loaded) => return ToolsetState::Loaded,
+        None => {}
+    }
+    if let Some(refusal) = world.refusal(toolset) {
+        return ToolsetState::Refused { entry: refusal.entry.clone() };
+    }
+    if let Some(error) = world.failure(toolset) {
+        return ToolsetState::Failed { error: error.to_owned() };
+    }
+    if life == Life::Fresh && world.table(agent).resident.contains(toolset) {
+        return ToolsetState::Resident;
+    }
+    ToolsetState::Loadable
+}
+
+fn entry_row(world: &World, entry: &Entry, earned: &BTreeSet<&str>) -> EntryRow {
+    let tools = world.policies.resolved(&entry.gate, earned);
+    EntryRow { entry: entry.written.clone(), list: entry.list, line: entry.span.line, pending: tools.is_empty(), tools }
+}
+
+/// Entries of the default pair on what `agent` lists that its own pair leaves without a gate.
+fn dropped_defaults(world: &World, agent: &AgentName) -> Vec<String> {
+    if !world.policies.is_declared(agent) {
+        return Vec::new();
+    }
+    let own = world.policies.of(agent);
+    let gated = |tool: &ToolId| world.policies.gate(agent, tool).is_some();
+    let dropped = |entry: &&Entry| match &entry.gate {
+        GateEntry::Toolset(toolset) => {
+            let whole = own.entries.iter().any(|other| other.gate == entry.gate);
+            let built = world.last_build(toolset).filter(|tools| !tools.is_empty());
+            let all = built.is_some_and(|tools| tools.iter().all(|facts| gated(&ToolId::of(toolset, &facts.name))));
+            world.table(agent).available.contains(toolset) && !whole && !all
+        }
+        GateEntry::Tool(toolset, tool) => {
+            world.table(agent).available.contains(toolset) && !gated(&ToolId::of(toolset, tool))
+        }
+        GateEntry::Core => world.core_tools(agent).iter().any(|name| !gated(&ToolId::core(name))),
+        GateEntry::CoreTool(name) => {
+            let tool = ToolId::core(name.as_str());
+            world.may_hold(agent, &tool) && !gated(&tool)
+        }
+    };
+    world.policies.default_pair().entries.iter().filter(dropped).map(|entry| shown(&entry.written)).collect()
+}
+
+fn start_tools(world: &World, agent: &AgentName, held: &Held) -> (usize, usize) {
+    let kept = offer(world, agent, held).kept;
+    let start = kept.iter().filter_map(|index| held.tools().get(*index)).filter(|tool| tool.arrival != Arrival::Loaded);
+    start.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
 }

@@ -2,9 +2,12 @@
 //!
 //! Grants live in memory only and are never offered to a model.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::name::{AgentName, ToolId};
+use super::name::{AgentName, GateEntry, ToolId, did_you_mean, near, shown};
+use super::world::{CallFacts, World};
 
 /// Who or what answered a gated call (P13). Recorded with the call; the receipt row uses exactly these words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +47,42 @@ pub enum Answer {
     Interrupted,
 }
 
+impl Answer {
+    /// Whether the call may run on it.
+    pub fn allows(&self) -> bool {
+        match self {
+            Self::AllowedOnce
+            | Self::AllowedForConversation
+            | Self::AllowedByGrant { .. }
+            | Self::AllowedByFlag { .. } => true,
+            Self::Denied
+            | Self::DeniedWithReason { .. }
+            | Self::AutoDenied { .. }
+            | Self::Expired
+            | Self::Withdrawn
+            | Self::Interrupted => false,
+        }
+    }
+}
+
+/// Exactly P13's words, for the receipt row.
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AllowedOnce => f.write_str("allowed once"),
+            Self::AllowedForConversation => f.write_str("allowed for this conversation"),
+            Self::AllowedByGrant { grant } => write!(f, "allowed by grant {grant}"),
+            Self::AllowedByFlag { .. } => f.write_str("allowed by --allow"),
+            Self::Denied => f.write_str("denied"),
+            Self::DeniedWithReason { .. } => f.write_str("denied with a reason"),
+            Self::AutoDenied { .. } => f.write_str("auto-denied"),
+            Self::Expired => f.write_str("expired"),
+            Self::Withdrawn => f.write_str("withdrawn"),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
 /// A person's "this exact call in this conversation" (P16).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Grant {
@@ -61,4 +100,123 @@ pub struct Grant {
     pub arguments: String,
     /// How often it answered since.
     pub uses: u32,
+}
+
+impl Grant {
+    /// Whether it is for this very call: any other conversation, agent, tool, definition or argument lapses it.
+    pub(super) fn covers(&self, call: &CallFacts<'_>) -> bool {
+        self.conversation == call.conversation
+            && self.agent == *call.agent
+            && self.tool == call.tool.id
+            && self.digest == call.tool.digest
+            && self.arguments == call.arguments
+    }
+}
+
+/// One `--allow` of this run (P22).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Allow {
+    written: String,
+    agent: AgentName,
+    entry: GateEntry,
+    used: bool,
+}
+
+impl World {
+    /// Sets the `--allow` entries of this run (P21, P22): `ENTRY` for the entry agent, `AGENT=ENTRY` for another. Called
+    /// after startup's builds, so that a tool name which matches nothing is seen where its toolset is built already.
+    ///
+    /// # Errors
+    /// One sentence for each entry that does not parse, matches nothing registered, or reaches the floor; then none is set.
+    pub fn allow(&mut self, entries: &[String]) -> Result<(), Vec<String>> {
+        let mut allows = Vec::new();
+        let mut faults = Vec::new();
+        for written in entries {
+            match self.parse_allow(written) {
+                Ok(allow) => allows.push(allow),
+                Err(fault) => faults.push(format!("--allow {}: {fault}", shown(written))),
+            }
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        self.allows = allows;
+        Ok(())
+    }
+
+    /// `--allow` entries that answered no gated call so far, as written (P22).
+    pub fn unused_allows(&self) -> Vec<String> {
+        self.allows.iter().filter(|allow| !allow.used).map(|allow| allow.written.clone()).collect()
+    }
+
+    fn parse_allow(&self, written: &str) -> Result<Allow, String> {
+        let (agent, text) = match written.split_once('=') {
+            Some((agent, text)) => (AgentName::new(agent), text),
+            None => (self.entry().clone(), written),
+        };
+        let agents: Vec<&str> = self.declarations.agents.iter().map(|agent| agent.name.value.as_str()).collect();
+        if !agents.contains(&agent.as_str()) {
+            let hint = did_you_mean(&near(agent.as_str(), agents.iter().copied(), 3))
+                .unwrap_or_else(|| format!("declared agents: {}", agents.join(", ")));
+            return Err(format!("no agent is named '{}'; {hint}", shown(agent.as_str())));
+        }
+        let entry = GateEntry::parse(text)?;
+        self.must_match(&agent, &entry)?;
+        let floor = self.policies.floor.entries.iter().find(|floor| {
+            floor.gate.overlaps(&entry)
+                || self
+                    .policies
+                    .resolved(&entry, &self.earned(&agent))
+                    .iter()
+                    .any(|tool| self.policies.reaches(&floor.gate, tool))
+        });
+        if let Some(floor) = floor {
+            return Err(format!(
+                "it reaches '{}' of [security].never_auto_approve (line {}), which always asks a person",
+                floor.written, floor.span.line
+            ));
+        }
+        Ok(Allow { written: written.to_owned(), agent, entry, used: false })
+    }
+
+    fn must_match(&self, agent: &AgentName, entry: &GateEntry) -> Result<(), String> {
+        let Some(toolset) = entry.toolset() else {
+            if self.policies.resolved(entry, &self.earned(agent)).is_empty() {
+                return Err(format!("'{agent}' holds no such core tool"));
+            }
+            return Ok(());
+        };
+        if !self.registry.contains(toolset.as_str()) {
+            let hint = did_you_mean(&self.registry.near(toolset.as_str()));
+            return Err(format!(
+                "no toolset is named '{toolset}'{}",
+                hint.map(|h| format!("; {h}")).unwrap_or_default()
+            ));
+        }
+        let (GateEntry::Tool(_, tool), Some(tools)) = (entry, self.last_build(toolset)) else { return Ok(()) };
+        if tools.iter().any(|facts| facts.name == *tool) {
+            return Ok(());
+        }
+        let hint = did_you_mean(&near(tool.as_str(), tools.iter().map(|facts| facts.name.as_str()), 3));
+        Err(format!("'{toolset}' has no tool of that name{}", hint.map(|h| format!("; {h}")).unwrap_or_default()))
+    }
+
+    pub(super) fn earned(&self, agent: &AgentName) -> std::collections::BTreeSet<&'static str> {
+        self.core_tools(agent).into_iter().collect()
+    }
+
+    pub(super) fn answered_by_flag(&mut self, call: &CallFacts<'_>) -> Option<Answer> {
+        // A gate matches by name, whoever holds it (P19); what lets a call through matches only what it says.
+        let covers = |allow: &Allow| allow.agent == *call.agent && allow.entry.names(&call.tool.id);
+        let index = self.allows.iter().position(covers)?;
+        let allow = self.allows.get_mut(index)?;
+        allow.used = true;
+        Some(Answer::AllowedByFlag { entry: allow.written.clone() })
+    }
+
+    pub(super) fn answered_by_grant(&mut self, call: &CallFacts<'_>) -> Option<Answer> {
+        let grant = self.grants.iter_mut().find(|grant| grant.covers(call))?;
+        grant.uses = grant.uses.saturating_add(1);
+        Some(Answer::AllowedByGrant { grant: grant.number })
+    }
 }

@@ -3,6 +3,8 @@
 //! Everything here is a pure function of (declarations, what was built, what happened so far). This room never
 //! reads a file, a clock, a socket or the environment, and names no other room.
 
+pub mod answers;
+pub mod available;
 pub mod declare;
 pub mod explain;
 pub mod grant;
@@ -11,14 +13,16 @@ pub mod name;
 pub mod offer;
 pub mod policy;
 pub mod registry;
+mod validate;
 pub mod world;
 
+pub use available::Role;
 pub use declare::{AgentDeclaration, Available, Declarations, Fault};
 pub use explain::{AgentReport, Explanation, explain, report};
 pub use grant::{Answer, Grant};
-pub use held::{Held, HeldTool, LoadOutcome};
+pub use held::{Arrival, Held, HeldTool, LoadOutcome};
 pub use name::{AgentName, GateEntry, Owner, Span, Spanned, ToolId, ToolName, ToolsetName, WireName};
-pub use offer::{Ledger, Offer, offer};
-pub use policy::{AskReason, BuildRefusal, Decision};
-pub use registry::{Kind, Registry, Risk, ToolFacts, ToolsetFacts};
-pub use world::{Attendance, BuildState, World};
+pub use offer::{Filter, Ledger, Offer, Withheld, offer};
+pub use policy::{AskReason, BuildRefusal, Decision, GateList};
+pub use registry::{Kind, RegisterError, Registry, Risk, ToolFacts, ToolsetFacts, screen};
+pub use world::{Attendance, CallFacts, World};

@@ -2,9 +2,14 @@
 //!
 //! The registry says what a name can resolve to; it never says what an agent holds.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
-use super::name::{ToolName, ToolsetName};
+use super::name::{NameDefect, ToolName, ToolsetName, near};
+
+/// Longest description that is kept, in characters.
+const DESCRIPTION_MAX: usize = 500;
 
 /// Who provides a toolset, most trusted first (A6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,8 +65,136 @@ pub struct ToolFacts {
     pub digest: String,
 }
 
-/// Every installed toolset, in trust order, then in registration order within a kind.
+/// Every installed toolset, in trust order, then in registration order within a kind (A6).
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     toolsets: Vec<ToolsetFacts>,
+    /// Sections of the configuration that belong to no toolset.
+    sections: BTreeSet<String>,
+    /// Name to kind: one flat namespace (A3).
+    kinds: BTreeMap<ToolsetName, Kind>,
+}
+
+/// Why a toolset could not be registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegisterError {
+    /// A3, A4: not a name, or a reserved one.
+    #[error("{0}")]
+    Name(String),
+    /// A3: the name of somebody else's section of the configuration.
+    #[error("a toolset cannot be named '{0}': [{0}] is a section of the configuration; rename the toolset")]
+    Section(ToolsetName),
+    /// A3: two providers claim one name.
+    #[error("two toolsets are named '{name}': one is {first}, the other {second}; rename one of them")]
+    Collision {
+        /// The name.
+        name: ToolsetName,
+        /// Who has it.
+        first: Kind,
+        /// Who wants it.
+        second: Kind,
+    },
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::BuiltIn => "built-in",
+            Self::Plugin => "plugin",
+            Self::Skill => "skill",
+            Self::Mcp => "mcp",
+        })
+    }
+}
+
+impl Registry {
+    /// An empty registry. `sections`: the configuration's sections that no toolset owns (`assistant`, `security`, …),
+    /// whose names no toolset may take (A3).
+    pub fn new<'a>(sections: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { sections: sections.into_iter().map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    /// Registers one toolset: after the more trusted kinds, and within its kind in registration order, plugins and skills
+    /// by name so that nothing depends on how a directory was read (A6). Its description is kept on one line, cut at 500
+    /// characters.
+    ///
+    /// # Errors
+    /// A name that is malformed, reserved, a section's, or taken (A3, A4).
+    pub fn register(&mut self, mut facts: ToolsetFacts) -> Result<(), RegisterError> {
+        let name = ToolsetName::parse(facts.name.as_str()).map_err(RegisterError::Name)?;
+        if self.sections.contains(name.as_str()) {
+            return Err(RegisterError::Section(name));
+        }
+        if let Some(first) = self.kinds.get(&name) {
+            return Err(RegisterError::Collision { name, first: *first, second: facts.kind });
+        }
+        facts.description = one_line(&facts.description);
+        let by_name = matches!(facts.kind, Kind::Plugin | Kind::Skill);
+        let place = self
+            .toolsets
+            .iter()
+            .position(|other| other.kind > facts.kind || (by_name && other.kind == facts.kind && other.name > name))
+            .unwrap_or(self.toolsets.len());
+        self.kinds.insert(name, facts.kind);
+        self.toolsets.insert(place, facts);
+        Ok(())
+    }
+
+    /// Every toolset in trust order.
+    pub fn toolsets(&self) -> &[ToolsetFacts] {
+        &self.toolsets
+    }
+
+    /// The toolset of this name.
+    pub fn get(&self, name: &str) -> Option<&ToolsetFacts> {
+        self.kinds.contains_key(name).then(|| self.toolsets.iter().find(|facts| facts.name.as_str() == name)).flatten()
+    }
+
+    /// Whether a toolset of this name is installed.
+    pub fn contains(&self, name: &str) -> bool {
+        self.kinds.contains_key(name)
+    }
+
+    /// Every name in trust order.
+    pub fn names(&self) -> impl Iterator<Item = &ToolsetName> {
+        self.toolsets.iter().map(|facts| &facts.name)
+    }
+
+    /// At most three installed names that `word` may have been meant as.
+    pub(super) fn near(&self, word: &str) -> Vec<&str> {
+        near(word, self.names().map(ToolsetName::as_str), 3)
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(DESCRIPTION_MAX) {
+        Some((cut, _)) => format!("{}...", &line[..cut]),
+        None => line,
+    }
+}
+
+/// What of a build may be held at all (A17).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Screened {
+    /// Indices of the tools that stay, ascending.
+    pub kept: Vec<usize>,
+    /// Tools left out of their own build, each with its reason. One named like a core tool is worth an alert.
+    pub left_out: Vec<(ToolName, NameDefect)>,
+}
+
+/// Leaves out what no agent can hold: unusable names, core tools' names, and every tool after the first of its name (A17).
+pub fn screen(tools: &[ToolFacts]) -> Screened {
+    let mut seen = BTreeSet::new();
+    let mut screened = Screened::default();
+    for (index, tool) in tools.iter().enumerate() {
+        let repeated = !seen.insert(&tool.name);
+        match tool.name.defect().or(repeated.then_some(NameDefect::Repeated)) {
+            Some(defect) => screened.left_out.push((tool.name.clone(), defect)),
+            None => screened.kept.push(index),
+        }
+    }
+    screened
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::disk;
-use super::near::near;
 use super::problem::{Problem, Problems};
 use super::settings::{self, LATER_SECTIONS, SECTIONS, Setting};
 use super::written::{Syntax, Table, Value, Written, did_you_mean, read};
@@ -14,6 +13,7 @@ use super::{
     Source, Thinking, Toolsets,
 };
 use crate::access::declare::{EntryList, Pair};
+use crate::access::name::near;
 use crate::access::{AgentDeclaration, AgentName, Available, Declarations, Fault, Span, Spanned, ToolsetName};
 
 /// Reads the configuration.
@@ -61,7 +61,12 @@ pub fn parse(
     across_keys(&written, &mut problems);
     let faults = check(&config);
     let unsure = Unsure::of(&written, &config.declarations);
-    for fault in faults {
+    for mut fault in faults {
+        // What access says of auto-approval it says of a switch whose place it was not told.
+        if fault.span.is_none() && matches!(fault.rule, "V1" | "P6") && config.declarations.auto_approval {
+            fault.span =
+                written.at("security.auto_approval").entry(&settings::AUTO_ENABLED).map(|entry| entry.value.span);
+        }
         let known = fault
             .span
             .is_some_and(|span| unsure.0.contains(&span) || problems.iter().any(|problem| problem.span == Some(span)));
@@ -321,17 +326,6 @@ fn across_keys(written: &Written, problems: &mut Vec<Problem>) {
         );
     }
 
-    let auto = written.at("security.auto_approval");
-    if let Some(entry) = auto.entry(&settings::AUTO_ENABLED)
-        && auto.boolean(&settings::AUTO_ENABLED)
-    {
-        say(
-            entry.value.span,
-            "auto-approval needs a reviewer, and [reviewers.<name>] comes with a later version of kokua".to_owned(),
-            "until then write false: `review` asks you, as `confirm` does",
-        );
-    }
-
     for (_, name) in written.names.iter().filter(|(list, _)| *list == "providers") {
         let table = written.at(&format!("providers.{}", name.value));
         if let Some(command) = table.entry(&settings::API_KEY_COMMAND)
@@ -351,11 +345,15 @@ fn across_keys(written: &Written, problems: &mut Vec<Problem>) {
         }
     }
 
-    // Each list is a set (A15): a word that stands in one twice is a slip somewhere.
+    // Each list is a set (A15). Those of the declarations are judged by access; a command is no set.
     for (path, table) in &written.tables {
         for (key, entry) in table {
             let Value::Names(names) = &entry.value.value else { continue };
-            if key == settings::API_KEY_COMMAND.key && path.starts_with("providers.") {
+            let declared = path.starts_with("agents.")
+                || path == "assistant.tools"
+                || key == settings::NEVER_AUTO_APPROVE.key
+                || key == settings::DISABLED.key;
+            if declared || key == settings::API_KEY_COMMAND.key {
                 continue;
             }
             let mut first: BTreeMap<&str, Span> = BTreeMap::new();

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned as TomlSpanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::near::near;
 use super::problem::{Lines, Problem, visible};
 use super::settings::{
     Default, Kind, LATER_KEYS, LATER_SECTIONS, PROVIDERS, RETIRED, SECTIONS, Section, Setting, or_list, section_at,
 };
+use crate::access::name::near;
 use crate::access::{Span, Spanned};
 
 type Node<'a> = TomlSpanned<DeValue<'a>>;

@@ -1,0 +1,195 @@
+//! K1, K4: one value that commands and screens print, and five answers with their reasons.
+
+use crate::common::*;
+use kokua::access::explain::{Reason, ToolsetState};
+use kokua::access::*;
+use pretty_assertions::assert_eq;
+
+fn me() -> AgentName {
+    agent_name("assistant")
+}
+
+fn world() -> World {
+    let mut declarations = declare(vec![
+        agent("assistant", 10).available(&["fs", "files", "time", "web"]).resident(&["files", "fs"]),
+        agent("coder", 20).available(&["fs", "fs_write", "time"]).confirm(&["fs.read_file", "fs_write.edit_file"]),
+        agent("everything", 30).all().resident(&[]),
+    ]);
+    declarations.default_pair = default_pair(&["fs_write", "core.load_tools", "fs.stat"], &["web.get"]);
+    declarations.agents.push(agent("writer", 40).available(&["fs_write"]));
+    declarations.floor = entries(&["fs.stat"], 5).entries;
+    started(
+        declarations,
+        registry(&["fs", "files", "time", "web", "fs_write"]),
+        &[
+            ("fs", &["read_file", "stat"]),
+            ("files", &["read_file", "copy"]),
+            ("fs_write", &["write_file", "edit_file"]),
+        ],
+    )
+}
+
+fn said(answer: &(bool, Vec<Reason>)) -> String {
+    let reasons: Vec<String> = answer
+        .1
+        .iter()
+        .map(|reason| match reason.line {
+            Some(line) => format!("{} (line {line})", reason.text),
+            None => reason.text.clone(),
+        })
+        .collect();
+    format!("{}: {}", answer.0, reasons.join("; "))
+}
+
+fn five(world: &World, agent: &str, held: Option<&Held>, tool: &str) -> [String; 5] {
+    let explanation = explain(world, &agent_name(agent), held, &id(tool));
+    let gated = (explanation.gated.0.is_some(), explanation.gated.1);
+    [
+        said(&explanation.available),
+        said(&explanation.held),
+        said(&explanation.offered),
+        said(&gated),
+        said(&explanation.dispatched),
+    ]
+}
+
+#[test]
+fn k4_five_answers_each_with_its_line() {
+    let world = world();
+    assert_eq!(
+        five(&world, "assistant", None, "fs.stat"),
+        [
+            "true: available of [agents.assistant.tools] names 'fs' (line 12)",
+            "true: resident of [agents.assistant.tools] names its toolset (line 13)",
+            "true: no filter withholds it",
+            "true: 'fs.stat' in confirm of [assistant.tools] (line 1); 'fs.stat' in [security].never_auto_approve: only a person's own answer counts (line 5)",
+            "true: it is held, offered and unchanged",
+        ]
+    );
+    assert_eq!(
+        five(&world, "assistant", None, "files.read_file"),
+        [
+            "true: available of [agents.assistant.tools] names 'files' (line 12)",
+            "false: fs.read_file holds its name",
+            "false: it is not held",
+            "false: in neither list of [assistant.tools]: inherited from [assistant.tools], line 1 (line 1)",
+            "false: read_file is not held",
+        ]
+    );
+    assert_eq!(
+        five(&world, "coder", None, "web.get"),
+        [
+            "false: available of [agents.coder.tools] does not name 'web' (line 22)",
+            "false: it is not available",
+            "false: it is not held",
+            "false: in neither list of [agents.coder.tools]: declared in [agents.coder.tools], line 24 (line 24)",
+            "false: get is not held",
+        ]
+    );
+    assert_eq!(
+        five(&world, "everything", None, "time.now")[..2],
+        [
+            "true: available of [agents.everything.tools] is \"all\" (line 32)".to_owned(),
+            "false: 'time' is deferred: load_tools with that name adds it".to_owned(),
+        ]
+    );
+    assert_eq!(
+        five(&world, "everything", None, "core.load_tools")[..2],
+        [
+            "true: [agents.everything] earns the core tool (line 30)".to_owned(),
+            "true: [agents.everything] earns the core tool (line 30)".to_owned(),
+        ]
+    );
+    assert_eq!(
+        five(&world, "coder", None, "fs.copy")[0],
+        "false: available of [agents.coder.tools] names 'fs' (line 22); the last build of 'fs' has no such tool"
+    );
+    assert_eq!(five(&world, "nobody", None, "fs.stat")[0], "false: no such agent is declared");
+    assert_eq!(five(&world, "coder", None, "nope.x")[0], "false: no toolset is named 'nope'");
+}
+
+#[test]
+fn k1_a_report_holds_all_that_is_printed_of_an_agent() {
+    let mut world = world();
+    let report = report(&world, &me(), None, None);
+    assert!(report.entry);
+    assert!(!report.available_all);
+    assert_eq!(names(&report.available), ["fs", "files", "time", "web"]);
+    assert_eq!(report.resident.as_deref().map(names), Some(vec!["fs", "files"]));
+    assert_eq!(names(&report.deferred), ["time", "web"]);
+    assert_eq!(report.start_tools, (5, 500));
+    let states: Vec<(&str, &ToolsetState)> =
+        report.toolsets.iter().map(|row| (row.name.as_str(), &row.state)).collect();
+    assert_eq!(
+        states,
+        [
+            ("fs", &ToolsetState::Resident),
+            ("files", &ToolsetState::Resident),
+            ("time", &ToolsetState::Loadable),
+            ("web", &ToolsetState::Loadable),
+            ("fs_write", &ToolsetState::NotAvailable),
+        ]
+    );
+    let files = report.toolsets[1].tools.as_ref().unwrap();
+    assert_eq!(files[0].shadowed_by.as_deref(), Some("fs"));
+    assert_eq!(files[1].shadowed_by, None);
+    assert_eq!(report.toolsets[0].tools.as_ref().unwrap()[1].gate, Some(GateList::Confirm));
+    assert_eq!(report.toolsets[2].tools, None);
+    let entries: Vec<(&str, bool, usize)> =
+        report.entries.iter().map(|row| (row.entry.as_str(), row.pending, row.tools.len())).collect();
+    assert_eq!(
+        entries,
+        [("fs_write", false, 2), ("core.load_tools", false, 1), ("fs.stat", false, 1), ("web.get", true, 0)]
+    );
+    assert_eq!(report.floor[0].tools, [id("fs.stat")]);
+    assert_eq!(report.grants, []);
+    // Every resident toolset that is off or fails its check is said to be off, and the block shrinks.
+    world.switch_off(words(&["files"], 7)).unwrap();
+    let off = kokua::access::report(&world, &me(), None, None);
+    assert_eq!(off.start_tools, (4, 400));
+    assert_eq!(off.toolsets[1].state, ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned() });
+}
+
+#[test]
+fn k1_a_dropped_default_is_flagged_where_it_concerns_the_agent() {
+    let world = world();
+    let dropped = |name: &str| report(&world, &agent_name(name), None, None).dropped_defaults;
+    // fs_write.write_file and fs.stat lost their gate; load_tools is nothing that the coder holds, web nothing it lists.
+    assert_eq!(dropped("coder"), ["fs_write", "fs.stat"]);
+    assert_eq!(dropped("assistant"), Vec::<String>::new());
+}
+
+#[test]
+fn k1_a_running_agents_report_shows_its_own_loads_and_grants() {
+    let mut world = world();
+    let mut held = world.fresh(&me());
+    let build = tools(&["now"]);
+    world.report_build(&toolset("time"), &build).unwrap();
+    held.add(&toolset("time"), Arrival::Loaded, &build);
+    let agent = me();
+    let tool = held.get(&id("files.copy")).unwrap();
+    world
+        .grant(CallFacts { conversation: "c1", agent: &agent, tool, arguments: "{}", attendance: Attendance::Attended })
+        .unwrap();
+    let running = report(&world, &me(), Some(&held), Some("c1"));
+    assert_eq!(running.toolsets[2].state, ToolsetState::Loaded);
+    assert_eq!(running.start_tools, (5, 500), "what it started with");
+    assert_eq!(running.grants.len(), 1);
+    assert!(report(&world, &me(), Some(&held), Some("c2")).grants.is_empty());
+    world.report_failure(&toolset("web"), "no route");
+    let running = report(&world, &me(), Some(&held), None);
+    assert_eq!(running.toolsets[3].state, ToolsetState::Failed { error: "no route".to_owned() });
+    world.report_build(&toolset("web"), &tools(&["fetch"])).unwrap_err();
+    let running = report(&world, &me(), Some(&held), None);
+    assert_eq!(running.toolsets[3].state, ToolsetState::Refused { entry: "web.get".to_owned() });
+}
+
+#[test]
+fn k1_json_is_flat_where_it_is_read() {
+    let world = world();
+    let json = serde_json::to_value(report(&world, &me(), None, None)).unwrap();
+    assert_eq!(json["toolsets"][0]["state"], "resident");
+    assert_eq!(json["entries"][0]["list"], "confirm");
+    let ledger = serde_json::to_value(offer(&world, &me(), &world.fresh(&me())).ledger).unwrap();
+    assert_eq!(ledger["tools"][0]["state"], "offered");
+}

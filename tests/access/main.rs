@@ -1,0 +1,10 @@
+//! The rules of the access room, one test named after each.
+
+mod approval;
+mod availability;
+mod common;
+mod explained;
+mod histories;
+mod names;
+mod offered;
+mod residency;
