@@ -198,16 +198,22 @@ fn every_word_stands_where_its_span_says() {
         let mut add = |value: &str, span: Span| words.push((value.to_owned(), span));
         for agent in &declarations.agents {
             add(agent.name.value.as_str(), agent.name.span);
-            if let Available::List(names) = &agent.available {
-                names.iter().for_each(|word| add(word.value.as_str(), word.span));
+            let available: &[_] = if let Available::List(names) = &agent.available { names } else { &[] };
+            for word in available.iter().chain(agent.resident.iter().flatten()) {
+                add(word.value.as_str(), word.span);
             }
-            agent.resident.iter().flatten().for_each(|word| add(word.value.as_str(), word.span));
-            agent.delegates_to.iter().for_each(|word| add(word.value.as_str(), word.span));
+            for word in &agent.delegates_to {
+                add(word.value.as_str(), word.span);
+            }
             for list in [&agent.pair.confirm, &agent.pair.review].into_iter().flatten() {
-                list.entries.iter().for_each(|word| add(&word.value, word.span));
+                for word in &list.entries {
+                    add(&word.value, word.span);
+                }
             }
         }
-        declarations.floor.iter().for_each(|word| add(&word.value, word.span));
+        for word in &declarations.floor {
+            add(&word.value, word.span);
+        }
         for (word, span) in words {
             let at = &text[span.start..span.end];
             assert_eq!(at.trim_matches('"'), word, "{name}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::disk;
 use super::problem::{Problem, Problems};
 use super::settings::{self, LATER_SECTIONS, SECTIONS, Setting};
-use super::written::{Syntax, Table, Value, Written, did_you_mean, read};
+use super::written::{Syntax, Table, Value, Written, did_you_mean, path_of, read};
 use super::{
     Agent, Assistant, Compute, Config, Display, Fs, Generation, Locations, LogLevel, Provider, Sandbox, Security,
     Source, Thinking, Toolsets,
@@ -91,7 +91,7 @@ impl Unsure {
         let mut spans = Vec::new();
         let mut any_agent = tainted("agents") || tainted("assistant");
         for agent in &declarations.agents {
-            if tainted(&format!("agents.{}", agent.name.value)) {
+            if tainted(&path_of("agents", agent.name.value.as_str())) {
                 any_agent = true;
                 match &agent.available {
                     Available::Absent => {}
@@ -159,7 +159,7 @@ fn resolve(written: &Written, source: Source, home: PathBuf, locations: &Locatio
             .names
             .iter()
             .filter(|(list, _)| *list == "providers")
-            .map(|(_, name)| (name.value.clone(), provider(&written.at(&format!("providers.{}", name.value)))))
+            .map(|(_, name)| (name.value.clone(), provider(&written.at(&path_of("providers", &name.value)))))
             .collect(),
         display: Display {
             theme: display.text(&settings::THEME).unwrap_or_default(),
@@ -236,13 +236,13 @@ fn generation(table: &Table<'_>) -> Generation {
 }
 
 fn agent(written: &Written, name: &str) -> Agent {
-    let table = written.at(&format!("agents.{name}"));
+    let table = written.at(&path_of("agents", name));
     Agent {
         system_message: table.text(&settings::AGENT_SYSTEM_MESSAGE),
         model: table.text(&settings::AGENT_MODEL),
         thinking: thinking(&table, &settings::AGENT_THINKING),
         max_iterations: maybe(&table, &settings::AGENT_MAX_ITERATIONS),
-        generation: generation(&written.at(&format!("agents.{name}.generation"))),
+        generation: generation(&written.at(&format!("{}.generation", path_of("agents", name)))),
     }
 }
 
@@ -270,8 +270,8 @@ fn declarations(written: &Written) -> Declarations {
         names.iter().map(|name| Spanned::new(ToolsetName::new(&*name.value), name.span)).collect()
     };
     let agents = written.names.iter().filter(|(list, _)| *list == "agents").map(|(_, name)| {
-        let table = written.at(&format!("agents.{}", name.value));
-        let tools = written.at(&format!("agents.{}.tools", name.value));
+        let table = written.at(&path_of("agents", &name.value));
+        let tools = written.at(&format!("{}.tools", path_of("agents", &name.value)));
         let available = match tools.entry(&settings::AGENT_AVAILABLE) {
             None => Available::Absent,
             Some(entry) => match &entry.value.value {
@@ -327,7 +327,7 @@ fn across_keys(written: &Written, problems: &mut Vec<Problem>) {
     }
 
     for (_, name) in written.names.iter().filter(|(list, _)| *list == "providers") {
-        let table = written.at(&format!("providers.{}", name.value));
+        let table = written.at(&path_of("providers", &name.value));
         if let Some(command) = table.entry(&settings::API_KEY_COMMAND)
             && table.entry(&settings::API_KEY_ENV).is_some()
         {
