@@ -149,9 +149,10 @@ fn link(
         let hint = format!("write {name}:{}@http://host:port, or set [providers.{name}] base_url", spec.model);
         return Err(refuse(format!("{name} has no usual address"), hint));
     };
-    let usual = chosen.is_none();
     let url = http::endpoint(wire, base)
         .map_err(|why| refuse(format!("{name}: {why}"), format!("check [providers.{name}] base_url")))?;
+    // The usual address written out is still the usual address.
+    let usual = provider.usual_url().and_then(|usual| http::endpoint(wire, usual).ok()) == Some(url.clone());
     let host = match (url.host_str().unwrap_or_default(), url.port()) {
         (host, Some(port)) => format!("{host}:{port}"),
         (host, None) => host.to_owned(),

@@ -2,20 +2,24 @@
 //!
 //! Never a cloud model by itself, not even one that a local server would pass on to.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use reqwest::Url;
 use serde_json::Value;
 
+use crate::config;
+
 use super::http::connections;
 use super::key::Environment;
 use super::select::{Flags, ModelSpec, Provider, SpecError};
+use super::wire::Wire;
 
 /// A server on this machine accepts at once or is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(150);
 /// One that accepts lists its models in no time.
-const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 /// Bytes of a list of models.
 const LIST_LIMIT: usize = 4 << 20;
 
@@ -46,13 +50,18 @@ pub struct Selection {
 pub struct Candidates(pub Vec<(Provider, String)>);
 
 impl Candidates {
-    /// Ollama (where `OLLAMA_HOST` says, else its usual port), then llama.cpp, LM Studio and vLLM on theirs.
-    pub fn usual(environment: Environment<'_>) -> Self {
-        let ollama = environment("OLLAMA_HOST").and_then(|host| ollama_url(&host));
-        let ollama = ollama.or_else(|| Provider::Ollama.usual_url().map(str::to_owned));
-        let servers = [Provider::LlamaCpp, Provider::LmStudio, Provider::Vllm];
-        let servers = servers.into_iter().filter_map(|provider| Some((provider, provider.usual_url()?.to_owned())));
-        Self(ollama.map(|url| (Provider::Ollama, url)).into_iter().chain(servers).collect())
+    /// Ollama, llama.cpp, LM Studio and vLLM: each where `[providers.<name>] base_url` says, Ollama else where
+    /// `OLLAMA_HOST` says, else at their usual addresses.
+    pub fn usual(declared: &BTreeMap<String, config::Provider>, environment: Environment<'_>) -> Self {
+        let servers = [Provider::Ollama, Provider::LlamaCpp, Provider::LmStudio, Provider::Vllm];
+        let address = |provider: Provider| {
+            let declared = declared.get(provider.name()).and_then(|declared| declared.base_url.clone());
+            let host = || environment("OLLAMA_HOST").filter(|_| provider == Provider::Ollama);
+            declared
+                .or_else(|| host().and_then(|host| ollama_url(&host)))
+                .or_else(|| provider.usual_url().map(str::to_owned))
+        };
+        Self(servers.into_iter().filter_map(|provider| Some((provider, address(provider)?))).collect())
     }
 }
 
@@ -75,7 +84,7 @@ pub fn ollama_url(host: &str) -> Option<String> {
 }
 
 /// The model that `configured` names, else `$KOKUA_MODEL`, else the first that runs at `candidates`, else the rehearsal
-/// model. Asks all candidates at once and waits under two seconds.
+/// model. Asks all candidates at once and waits under a second.
 ///
 /// # Errors
 /// A model string that is none.
@@ -105,8 +114,7 @@ pub async fn select(
 /// The first model of a server, if one answers there.
 async fn running(provider: Provider, base: &str) -> Option<ModelSpec> {
     let base = base.trim_end_matches('/');
-    let path = if provider == Provider::Ollama { "/api/tags" } else { "/models" };
-    let url = Url::parse(&format!("{base}{path}")).ok()?;
+    let url = list_url(provider, base)?;
     let address = (url.host_str()?.trim_matches(['[', ']']).to_owned(), url.port_or_known_default()?);
     let connecting = tokio::net::TcpStream::connect((address.0.as_str(), address.1));
     drop(tokio::time::timeout(CONNECT_TIMEOUT, connecting).await.ok()?.ok()?);
@@ -115,6 +123,20 @@ async fn running(provider: Provider, base: &str) -> Option<ModelSpec> {
     let usual = provider.usual_url() == Some(base);
     let base_url = (!usual).then(|| base.to_owned());
     Some(ModelSpec { provider, model, base_url, flags: Flags::default() })
+}
+
+/// Where a server lists its models; `base` may be written with or without its `/v1`.
+fn list_url(provider: Provider, base: &str) -> Option<Url> {
+    let wire = provider.wire()?;
+    let mut url = super::http::endpoint(wire, base).ok()?;
+    let (chat, list) = match wire {
+        Wire::Ollama => ("/chat", "/tags"),
+        Wire::OpenAi => ("/chat/completions", "/models"),
+        Wire::Anthropic => ("/messages", "/models"),
+    };
+    let path = format!("{}{list}", url.path().strip_suffix(chat)?);
+    url.set_path(&path);
+    Some(url)
 }
 
 async fn list(url: Url) -> Option<Value> {

@@ -1,5 +1,7 @@
 //! Model strings, and which model runs when none is named.
 
+use std::collections::BTreeMap;
+
 use kokua::model::discover::{first_model, ollama_url};
 use kokua::model::{Because, Candidates, Flag, Flags, ModelSpec, Provider, SpecError, select};
 use pretty_assertions::assert_eq;
@@ -131,10 +133,11 @@ async fn what_is_named_wins_then_the_environment_then_what_runs_then_the_rehears
 
 #[test]
 fn the_usual_candidates_are_all_on_this_machine() {
-    let Candidates(list) = Candidates::usual(&nothing);
+    let Candidates(list) = Candidates::usual(&BTreeMap::new(), &nothing);
     let providers: Vec<Provider> = list.iter().map(|(provider, _)| *provider).collect();
     assert_eq!(providers, [Provider::Ollama, Provider::LlamaCpp, Provider::LmStudio, Provider::Vllm]);
     assert!(list.iter().all(|(_, url)| url.starts_with("http://127.0.0.1:")));
-    let Candidates(list) = Candidates::usual(&|name| (name == "OLLAMA_HOST").then(|| "box:1".to_owned()));
+    let Candidates(list) =
+        Candidates::usual(&BTreeMap::new(), &|name| (name == "OLLAMA_HOST").then(|| "box:1".to_owned()));
     assert_eq!(list[0].1, "http://box:1");
 }
