@@ -108,6 +108,16 @@ impl Client {
         self.0.window
     }
 
+    /// The window in tokens as its server says, where the configuration does not: one request, `None` where it does not
+    /// say. For Ollama only once the model is loaded.
+    pub async fn find_window(&self) -> Option<u64> {
+        match (&self.0.model, self.0.window) {
+            (_, Some(window)) => Some(window),
+            (Model::Remote(link), None) => super::discover::window(link).await,
+            (Model::Rehearsal(_), None) => None,
+        }
+    }
+
     /// Settings that were written and are not sent, each a sentence for an alert.
     pub fn notices(&self) -> &[String] {
         &self.0.notices

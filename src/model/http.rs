@@ -225,7 +225,7 @@ async fn open(link: Arc<Link>, request: &Request) -> Result<Reading, Failure> {
     Ok(Reading { link, key, response, decoding, ready: VecDeque::new(), failed: None, ended: false })
 }
 
-fn headers(link: &Link, key: Option<&SecretString>) -> Result<HeaderMap, Failure> {
+pub(super) fn headers(link: &Link, key: Option<&SecretString>) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let accept = if link.wire == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" };

@@ -20,6 +20,9 @@ async fn ask(provider: &str, base: &str, words: &str) -> Result<Vec<Delta>, koku
 async fn text_calls_and_failures_on_both_wires() {
     let Ok(base) = std::env::var("KOKUA_REAL_LLM") else { return };
     let root = base.trim_end_matches("/v1").to_owned();
+    let spec = format!("openai-compat:smollm2-135m@{base}").parse().unwrap();
+    let client = Client::new(&spec, None, None, Generation::default(), &|_| None).unwrap();
+    assert_eq!(client.find_window().await, Some(8192));
     for (provider, base) in
         [("openai-compat", &base), ("openai-compat", &root), ("anthropic", &base), ("anthropic", &root)]
     {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kokua::model::discover::{first_model, ollama_url};
+use kokua::model::discover::{first_model, ollama_url, window_in};
 use kokua::model::{Because, Candidates, Flag, Flags, ModelSpec, Provider, SpecError, select};
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -84,6 +84,19 @@ fn never_a_cloud_model_and_never_an_embedder() {
     ]});
     assert_eq!(first_model(Provider::Ollama, &list).as_deref(), Some("qwen3:8b"));
     assert_eq!(first_model(Provider::LlamaCpp, &json!({"status": "some web server"})), None);
+}
+
+#[test]
+fn windows_as_servers_name_them() {
+    let llamacpp = json!({"data": [{"id": "smollm2-135m", "meta": {"n_ctx": 8192, "n_ctx_train": 8192}}]});
+    assert_eq!(window_in(Provider::Compatible, "smollm2-135m", &llamacpp), Some(8192));
+    assert_eq!(window_in(Provider::LlamaCpp, "any", &llamacpp), Some(8192));
+    assert_eq!(window_in(Provider::Compatible, "any", &llamacpp), None);
+    let vllm = json!({"data": [{"id": "a"}, {"id": "b", "max_model_len": 4096}]});
+    assert_eq!(window_in(Provider::Vllm, "b", &vllm), Some(4096));
+    assert_eq!(window_in(Provider::Vllm, "a", &vllm), None);
+    let loaded = json!({"models": [{"name": "qwen3:8b", "context_length": 16384}]});
+    assert_eq!(window_in(Provider::Ollama, "qwen3:8b", &loaded), Some(16_384));
 }
 
 async fn listing(at: &str, body: serde_json::Value) -> MockServer {
