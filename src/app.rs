@@ -153,7 +153,7 @@ struct Installed {
 
 impl Installed {
     fn of(config: &Config) -> Result<Self, Vec<Fault>> {
-        let mut registry = Registry::new(sections());
+        let mut registry = Registry::new(config::settings::SECTIONS_OF_NO_TOOLSET.iter().copied());
         let mut toolsets = BTreeMap::new();
         let mut faults = Vec::new();
         for toolset in toolsets::all(config) {
@@ -181,15 +181,6 @@ impl Installed {
             }
         }
     }
-}
-
-/// Sections of the configuration that belong to no toolset: no toolset may be named like one (A3). `[compute]` and `[fs]`
-/// are the sections of the toolsets of those names.
-fn sections() -> impl Iterator<Item = &'static str> {
-    config::settings::SECTIONS
-        .iter()
-        .filter_map(|section| section.path.split('.').next())
-        .filter(|name| !matches!(*name, "compute" | "fs"))
 }
 
 /// What only the screen knows to be wrong: keys and theme.
@@ -268,7 +259,7 @@ pub fn conversations(config: &Config) -> impl ports::Store {
 /// The entry agent's model: configured, else found running here, else the rehearsal model.
 async fn client(config: &Config, world: &World, configured: Option<&str>) -> Result<model::Client, StartError> {
     let environment = |name: &str| system::environment::variable(name);
-    let candidates = model::Candidates::usual(&environment);
+    let candidates = model::Candidates::usual(&config.providers, &environment);
     let selection = model::select(configured, &environment, &candidates)
         .await
         .map_err(|error| other(error.message, Some(error.hint)))?;

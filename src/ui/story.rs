@@ -146,6 +146,7 @@ impl Story {
             | Event::Alert(_)
             | Event::Report(_)
             | Event::Conversations { .. }
+            | Event::UnusedAllows { .. }
             | Event::Diagnostics { .. } => {}
         }
     }
@@ -205,27 +206,7 @@ impl Story {
                     });
                 }
             }
-<<<<<<< HEAD
-            Event::Error { message, hint } => {
-                self.calm_rule(transcript);
-                transcript.push(Block::Error { message: message.clone(), hint: hint.clone() });
-            }
-            Event::End { end } => {
-                self.calm_rule(transcript);
-                transcript.push(Block::End(end.clone()));
-                self.last_rule = None;
-            }
-            Event::Replayed
-            | Event::Titled { .. }
-            | Event::TurnStarted { .. }
-            | Event::Alert(_)
-            | Event::Report(_)
-            | Event::Conversations { .. }
-            | Event::UnusedAllows { .. }
-            | Event::Diagnostics { .. } => {}
-=======
             _ => {}
->>>>>>> screen
         }
     }
 

@@ -2,10 +2,7 @@
 
 use super::*;
 use crate::access::Answer;
-<<<<<<< HEAD
 use crate::agent::command::Switched;
-=======
->>>>>>> screen
 use crate::ui::Focus;
 
 fn answer(call: u64, answer: Answer) -> Command {
@@ -82,8 +79,6 @@ fn a_letter_that_is_no_key_of_the_card_goes_to_the_composer() {
 }
 
 #[test]
-<<<<<<< HEAD
-=======
 fn a_full_view_without_the_focus_takes_no_key() {
     let mut ui = with_cards();
     press_all(&mut ui, "Ctrl+Y v", NOW + 10_000, 1);
@@ -100,7 +95,6 @@ fn a_full_view_without_the_focus_takes_no_key() {
 }
 
 #[test]
->>>>>>> screen
 fn allow_waits_for_quiet_and_deny_does_not() {
     // (milliseconds after the arrival at which the key is pressed, whether it answers)
     for (after, key, answers) in [(0, "a", false), (399, "a", false), (400, "a", true), (0, "d", true), (0, "s", false)]
@@ -275,22 +269,14 @@ fn the_tools_pane_asks_and_switches() {
 
     let mut ui = begun(80, 24);
     let cmds = press_all(&mut ui, "F3 Down o", NOW, 1);
-<<<<<<< HEAD
     let off = Command::Switch { toolset: ToolsetName::new("fs"), to: Switched::Off };
-=======
-    let off = Command::Switch { toolset: ToolsetName::new("fs"), off: true };
->>>>>>> screen
     assert_eq!(submitted(&cmds), [&Command::Report, &off, &Command::Report]);
 
     let mut ui = begun(80, 24);
     press_all(&mut ui, "F3 /", NOW, 1);
     type_text(&mut ui, "repo", NOW);
     let cmds = press_all(&mut ui, "Enter o", NOW, 1);
-<<<<<<< HEAD
     let on = Command::Switch { toolset: ToolsetName::new("report"), to: Switched::On };
-=======
-    let on = Command::Switch { toolset: ToolsetName::new("report"), off: false };
->>>>>>> screen
     assert_eq!(submitted(&cmds), [&on, &Command::Report]);
 }
 
@@ -311,8 +297,6 @@ fn the_other_panes_act_on_their_row() {
 }
 
 #[test]
-<<<<<<< HEAD
-=======
 fn the_panes_show_every_reported_agent() {
     let mut ui = begun(80, 24);
     let coder = AgentReport { agent: AgentName::new("coder"), entry: false, ..report() };
@@ -326,7 +310,6 @@ fn the_panes_show_every_reported_agent() {
 }
 
 #[test]
->>>>>>> screen
 fn tab_goes_round() {
     let mut ui = with_cards();
     let mut seen = vec![ui.focus()];

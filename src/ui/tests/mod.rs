@@ -5,11 +5,8 @@ mod keys;
 mod random;
 mod told;
 
-<<<<<<< HEAD
-=======
 use std::fmt::Write as _;
 
->>>>>>> screen
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::{Value, json};
@@ -113,17 +110,10 @@ pub fn frame(ui: &mut Ui, now: i64) -> String {
         out.push_str(line.trim_end());
         out.push('\n');
     }
-<<<<<<< HEAD
-    out.push_str(&match caret {
-        Some(at) => format!("caret at {},{}\n", at.x, at.y),
-        None => "no caret\n".to_owned(),
-    });
-=======
     match caret {
         Some(at) => writeln!(out, "caret at {},{}", at.x, at.y).unwrap(),
         None => out.push_str("no caret\n"),
     }
->>>>>>> screen
     out
 }
 

@@ -167,11 +167,7 @@ fn hints(ui: &Ui) -> Vec<(Action, &'static str)> {
     let stop = ui.turn.is_some().then_some((Action::Interrupt, "stop"));
     let mut hints = match (&ui.overlay, ui.focus) {
         (Some(Overlay::Palette { .. }), _) => vec![(Action::RowOpen, "run"), (Action::Close, "close")],
-<<<<<<< HEAD
-        (Some(Overlay::Card), _) | (None, Focus::Card) => {
-=======
         (Some(Overlay::Card) | None, Focus::Card) => {
->>>>>>> screen
             let mut hints =
                 vec![(Action::Close, "back"), (Action::CardUp, "/ Down scroll"), (Action::CardAsker, "its call")];
             if ui.inbox.len() > 1 {
