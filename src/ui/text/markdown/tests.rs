@@ -86,18 +86,6 @@ fn a_table_that_cannot_have_columns_has_lines() {
     insta::assert_snapshot!(shown(text, 14));
 }
 
-#[test]
-fn a_long_block_is_highlighted_up_to_its_bound() {
-    let code = format!("```rust\n{}```\n", "let x = 1;\n".repeat(highlight_lines() + 1));
-    let lines = lines(&code, 80, &theme());
-    assert_eq!(lines.len(), highlight_lines() + 1);
-    assert!(lines[highlight_lines() - 1].spans.len() > lines[highlight_lines()].spans.len());
-}
-
-fn highlight_lines() -> usize {
-    crate::ui::text::highlight::LINES
-}
-
 /// Lines as [`Transcript`](crate::ui::transcript::Transcript) gets them: piece by piece, code continued.
 fn streamed(text: &str, cuts: &[usize], columns: usize) -> Vec<Line<'static>> {
     use crate::ui::transcript::{Block, Transcript};
