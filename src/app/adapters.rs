@@ -71,7 +71,7 @@ impl ports::Store for StorePort {
 
     fn read(&self, id: &str) -> Result<ports::Read, PortError> {
         let id = store::find(&self.0, id).map_err(port_error)?;
-        let opened = store::Log::read(&self.0, &id).map_err(port_error)?;
+        let opened = store::read(&self.0, &id).map_err(port_error)?;
         Ok(ports::Read { records: opened.records, notices: opened.notices })
     }
 
