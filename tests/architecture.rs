@@ -83,7 +83,6 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     ("jsonschema", &["tool"]),
     ("nucleo_matcher", &["ui"]),
     ("num_bigint", &["toolsets"]),
-    ("num_bigint", &["toolsets"]),
     ("pulldown_cmark", &["ui"]),
     ("ratatui", &["ui", "terminal"]),
     ("reqwest", &["model"]),

@@ -84,7 +84,7 @@ fn show(record: &Record) -> std::io::Result<()> {
         }
         Record::TurnEnded { .. } => piece("\n"),
         Record::Titled { title } => line(&format!("# {}", clean(title))),
-        Record::Preloaded { .. } => Ok(()),
+        Record::Allowed { .. } | Record::Preloaded { .. } => Ok(()),
     }
 }
 
