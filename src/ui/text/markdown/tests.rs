@@ -117,6 +117,26 @@ fn a_page_streams_to_the_same_lines_cut_at_every_byte() {
     }
 }
 
+#[test]
+fn texts_that_are_hard_to_cut_stream_to_the_same_lines() {
+    let table = [
+        "```\ncode\n``` x\nmore\n```\nend",
+        "[a]: b\n'tit\nle'\n\nend\n",
+        "* a\n|||\n\n[a]: a\n2)a\naaaaa ",
+        "para\n#\n#no heading\n-\n-no rule\n",
+        "> a\n>\n> - b\n>\n\nend",
+        "~~~~\n~~~\n~~~~ \nend",
+    ];
+    for text in table {
+        let whole = streamed(text, &[], 60);
+        let every: Vec<usize> = (0..text.len()).collect();
+        assert!(streamed(text, &every, 60) == whole, "{text:?}");
+        for cut in 0..text.len() {
+            assert!(streamed(text, &[cut], 60) == whole, "{text:?} cut at {cut}");
+        }
+    }
+}
+
 /// Lines that begin blocks, end them, or look as if they did.
 fn markdown() -> impl Strategy<Value = String> {
     let line = prop_oneof![
