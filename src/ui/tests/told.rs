@@ -161,7 +161,8 @@ fn the_caret_stands_behind_what_was_typed_at_every_length() {
             type_text(&mut ui, &"x".repeat(length), NOW);
             let text = frame(&mut ui, NOW);
             let lines: Vec<_> = text.lines().collect();
-            let caret = lines.last().unwrap().strip_prefix("caret at ").unwrap_or_else(|| panic!("no caret at {length}"));
+            let caret =
+                lines.last().unwrap().strip_prefix("caret at ").unwrap_or_else(|| panic!("no caret at {length}"));
             let (column, row) = caret.split_once(',').unwrap();
             let (column, row): (usize, usize) = (column.parse().unwrap(), row.parse().unwrap());
             let before = lines[row].chars().nth(column - 1).unwrap_or(' ');
