@@ -95,7 +95,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
                 close_card(ui, call, now);
             }
         }
-        Event::Report(report) => _ = ui.reports.insert(report.agent.clone(), *report),
+        Event::Report(report) => drop(ui.reports.insert(report.agent.clone(), *report)),
         Event::Conversations { list } => {
             ui.conversations = list;
             let last = ui.conversations.len().saturating_sub(1);

@@ -20,7 +20,7 @@ struct Seen {
 }
 
 /// A running program and its screen.
-pub struct Terminal {
+pub(crate) struct Terminal {
     seen: Arc<(Mutex<Seen>, Condvar)>,
     writer: Box<dyn std::io::Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -29,7 +29,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Starts the binary at `columns`×`rows`.
-    pub fn start(home: &Home, arguments: &[&str], columns: u16, rows: u16) -> Self {
+    pub(crate) fn start(home: &Home, arguments: &[&str], columns: u16, rows: u16) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_kokua"));
@@ -46,7 +46,7 @@ impl Terminal {
         let seen = Arc::new((Mutex::new(Seen { parser, bytes: 0, raw: Vec::new(), ended: false }), Condvar::new()));
         let told = Arc::clone(&seen);
         std::thread::spawn(move || {
-            let mut buffer = [0; 65536];
+            let mut buffer = vec![0; 65536];
             loop {
                 let read = reader.read(&mut buffer).unwrap_or(0);
                 let (lock, changed) = &*told;
@@ -66,17 +66,17 @@ impl Terminal {
     }
 
     /// What the screen shows now.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.seen.0.lock().unwrap().parser.screen().contents()
     }
 
     /// Every byte the program wrote so far.
-    pub fn raw(&self) -> Vec<u8> {
+    pub(crate) fn raw(&self) -> Vec<u8> {
         self.seen.0.lock().unwrap().raw.clone()
     }
 
     /// Waits until the screen satisfies `wanted`; the screen then.
-    pub fn wait(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn wait(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         let (lock, changed) = &*self.seen;
         let deadline = Instant::now() + PATIENCE;
         let mut seen = lock.lock().unwrap();
@@ -92,35 +92,35 @@ impl Terminal {
     }
 
     /// Waits until the screen holds `words`.
-    pub fn wait_for(&self, words: &str) -> String {
+    pub(crate) fn wait_for(&self, words: &str) -> String {
         self.wait(words, |text| text.contains(words))
     }
 
     /// Waits until the screen no longer holds `words`.
-    pub fn wait_gone(&self, words: &str) -> String {
+    pub(crate) fn wait_gone(&self, words: &str) -> String {
         self.wait(&format!("without {words}"), |text| !text.contains(words))
     }
 
     /// Types bytes.
-    pub fn send(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.writer.write_all(bytes).unwrap();
         self.writer.flush().unwrap();
     }
 
     /// Types text.
-    pub fn type_text(&mut self, text: &str) {
+    pub(crate) fn type_text(&mut self, text: &str) {
         self.send(text.as_bytes());
     }
 
     /// Types a line, waits until it stands in the composer, and sends it.
-    pub fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         self.type_text(text);
         self.wait_for(text);
         self.send(b"\r");
     }
 
     /// Another size.
-    pub fn resize(&mut self, columns: u16, rows: u16) {
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         self.seen
             .0
             .lock()
@@ -132,12 +132,12 @@ impl Terminal {
     }
 
     /// The program's process id.
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.process_id().unwrap()
     }
 
     /// Waits for the end; the exit code.
-    pub fn exit(mut self) -> (u32, Vec<u8>) {
+    pub(crate) fn exit(mut self) -> (u32, Vec<u8>) {
         {
             let (lock, changed) = &*self.seen;
             let deadline = Instant::now() + PATIENCE;

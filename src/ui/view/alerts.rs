@@ -11,7 +11,7 @@ use crate::ui::text::clean_line;
 use crate::ui::theme::Role;
 
 /// Draws as many as fit, and how many more there are.
-pub fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
+pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     let count = ui.shown_alerts(now).count();
     let rows = usize::from(area.height);
     for (row, alert) in ui.shown_alerts(now).take(rows).enumerate() {
