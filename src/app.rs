@@ -2,30 +2,29 @@
 //!
 //! It decides nothing: what is wrong with the configuration is said by `config` and `access`.
 
+mod adapters;
+pub mod log;
+pub mod screen;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream::BoxStream;
 use tokio::sync::mpsc;
-use tracing::level_filters::LevelFilter;
 
-use crate::access::policy::GateList;
-use crate::access::{
-    AgentName, AgentReport, Attendance, Fault, Kind, Registry, ToolsetFacts, ToolsetName, World, report,
-};
-use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request, Severity, Update};
+use crate::access::{Attendance, Fault, Registry, ToolsetFacts, ToolsetName, World};
+use crate::agent::{Alert, Severity, Update};
 use crate::assistant::build::{Built, build};
-use crate::assistant::ports::{self, PortError};
-use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles};
-use crate::config::{self, Config, Locations, LogLevel, NewValue, Problems};
+use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, ports};
+use crate::config::{self, Config, Locations, Problems};
 use crate::tool::{Services, Toolset};
-use crate::ui::Settings;
 use crate::ui::action::{KeyFault, KeyMap};
 use crate::ui::theme::{Colours, Theme};
 use crate::{model, store, system, toolsets};
+
+use adapters::{Machine, ModelPort, StorePort, SwitchesInFile};
 
 /// The opener of an agent that has none of its own.
 const OPENER: &str = include_str!("../assets/prompts/opener.md");
@@ -154,7 +153,7 @@ struct Installed {
 
 impl Installed {
     fn of(config: &Config) -> Result<Self, Vec<Fault>> {
-        let mut registry = Registry::new(sections());
+        let mut registry = Registry::new(config::settings::SECTIONS_OF_NO_TOOLSET.iter().copied());
         let mut toolsets = BTreeMap::new();
         let mut faults = Vec::new();
         for toolset in toolsets::all(config) {
@@ -184,15 +183,6 @@ impl Installed {
     }
 }
 
-/// Sections of the configuration that belong to no toolset: no toolset may be named like one (A3). `[compute]` and `[fs]`
-/// are the sections of the toolsets of those names.
-fn sections() -> impl Iterator<Item = &'static str> {
-    config::settings::SECTIONS
-        .iter()
-        .filter_map(|section| section.path.split('.').next())
-        .filter(|name| !matches!(*name, "compute" | "fs"))
-}
-
 /// What only the screen knows to be wrong: keys and theme.
 fn display_faults(config: &Config) -> Vec<Fault> {
     let place = |path: &[&str]| config.source.place(path);
@@ -208,77 +198,6 @@ fn display_faults(config: &Config) -> Vec<Fault> {
         faults.push(Fault { rule: "theme", span, message: error.to_string(), hint: None });
     }
     faults
-}
-
-/// How the screen looks and which key does what. The configuration was checked.
-///
-/// # Errors
-/// It was not.
-pub fn screen_settings(config: &Config) -> Result<Settings, StartError> {
-    let set = |name: &str| system::environment::variable(name).is_some_and(|value| !value.is_empty());
-    let dumb = system::environment::variable("TERM").is_some_and(|value| value == "dumb");
-    let colours = if set("NO_COLOR") || dumb { Colours::None } else { Colours::Ansi };
-    let theme = Theme::shipped(&config.display.theme, colours).map_err(|error| other(error.to_string(), None))?;
-    let keys = KeyMap::with(&config.keys).map_err(|faults| {
-        let sentences: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        other(sentences.join("; "), None)
-    })?;
-    let display = &config.display;
-    Ok(Settings { theme, colours, keys, mouse: display.mouse, bell: display.bell, reasoning: display.reasoning })
-}
-
-/// Starts the log, and writes what each agent starts with: one line an agent (K3). With `debug`, to stderr too.
-///
-/// # Errors
-/// The folder can't be written.
-pub fn start_log(prepared: &Prepared, debug: bool) -> Result<(), StartError> {
-    let level = match prepared.config.log_level {
-        _ if debug => LevelFilter::DEBUG,
-        LogLevel::Debug => LevelFilter::DEBUG,
-        LogLevel::Info => LevelFilter::INFO,
-        LogLevel::Warning => LevelFilter::WARN,
-        LogLevel::Error => LevelFilter::ERROR,
-    };
-    let logs = prepared.config.data.join("logs");
-    system::logging::start(&logs, level).map_err(|error| {
-        other(error.to_string(), Some("set [paths].data_dir or $KOKUA_HOME to a folder that can be written".to_owned()))
-    })?;
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %prepared.config.source.path.display(), "start");
-    for agent in &prepared.world.declarations().agents {
-        let line = summary(&report(&prepared.world, &agent.name.value, None, None));
-        tracing::info!("{line}");
-        if debug {
-            crate::cli::print::error(&line);
-        }
-    }
-    Ok(())
-}
-
-/// `assistant: 7 available, 5 resident, confirm: none, review: …`.
-fn summary(report: &AgentReport) -> String {
-    let list = |which: GateList| {
-        let entries = report.entries.iter().filter(|entry| entry.list == which);
-        let names: Vec<String> = entries
-            .flat_map(|entry| {
-                if entry.pending {
-                    vec![format!("{} (pending)", entry.entry)]
-                } else {
-                    entry.tools.iter().map(ToString::to_string).collect()
-                }
-            })
-            .collect();
-        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-    };
-    let all = if report.available_all { "all " } else { "" };
-    let available = report.available.len();
-    let resident = available - report.deferred.len();
-    format!(
-        "{}: {all}({available}) available, {resident} resident; {}; confirm: {}; review: {}",
-        report.agent,
-        report.policy_source,
-        list(GateList::Confirm),
-        list(GateList::Review),
-    )
 }
 
 fn other(message: String, hint: Option<String>) -> StartError {
@@ -332,10 +251,15 @@ pub async fn start(
     Ok(Started { handle, updates })
 }
 
+/// The stored conversations, without a driver.
+pub fn conversations(config: &Config) -> impl ports::Store {
+    StorePort(store::directory(&config.data))
+}
+
 /// The entry agent's model: configured, else found running here, else the rehearsal model.
 async fn client(config: &Config, world: &World, configured: Option<&str>) -> Result<model::Client, StartError> {
     let environment = |name: &str| system::environment::variable(name);
-    let candidates = model::Candidates::usual(&environment);
+    let candidates = model::Candidates::usual(&config.providers, &environment);
     let selection = model::select(configured, &environment, &candidates)
         .await
         .map_err(|error| other(error.message, Some(error.hint)))?;
@@ -348,12 +272,7 @@ async fn client(config: &Config, world: &World, configured: Option<&str>) -> Res
 fn facts(toolset: &dyn Toolset) -> ToolsetFacts {
     ToolsetFacts {
         name: ToolsetName::new(toolset.name()),
-        kind: match toolset.kind() {
-            Kind::BuiltIn => Kind::BuiltIn,
-            Kind::Plugin => Kind::Plugin,
-            Kind::Skill => Kind::Skill,
-            Kind::Mcp => Kind::Mcp,
-        },
+        kind: toolset.kind(),
         description: toolset.description().to_owned(),
         entry_agent_only: toolset.entry_agent_only(),
     }
@@ -361,101 +280,4 @@ fn facts(toolset: &dyn Toolset) -> ToolsetFacts {
 
 fn warning(message: String) -> Alert {
     Alert { severity: Severity::Warning, message, hint: None }
-}
-
-struct ModelPort(model::Client);
-
-impl ports::Model for ModelPort {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, Failure>> {
-        self.0.stream(request)
-    }
-
-    fn label(&self) -> String {
-        self.0.label().to_owned()
-    }
-
-    fn is_rehearsal(&self) -> bool {
-        self.0.is_rehearsal()
-    }
-
-    fn window(&self) -> Option<u64> {
-        self.0.window()
-    }
-}
-
-/// The folder of logs.
-struct StorePort(PathBuf);
-
-struct LogPort(store::Log);
-
-impl ports::Log for LogPort {
-    fn append(&mut self, record: &Record) -> Result<(), PortError> {
-        self.0.append(record).map_err(port_error)
-    }
-}
-
-impl ports::Store for StorePort {
-    fn create(&self, id: &str, agent: &AgentName, at: i64) -> Result<Box<dyn ports::Log>, PortError> {
-        let log = store::Log::create(&self.0, id, agent, at).map_err(port_error)?;
-        Ok(Box::new(LogPort(log)))
-    }
-
-    fn open(&self, id: &str) -> Result<ports::Opened, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
-        let (log, opened) = store::Log::open(&self.0, &id).map_err(port_error)?;
-        Ok(ports::Opened {
-            id,
-            title: store::title(&opened.records).map(str::to_owned),
-            loads: store::loads(&opened.records),
-            records: opened.records,
-            notices: opened.notices,
-            log: Box::new(LogPort(log)),
-        })
-    }
-
-    fn list(&self) -> Result<Vec<ConversationSummary>, PortError> {
-        let listing = store::list(&self.0, None).map_err(port_error)?;
-        for fault in &listing.faults {
-            tracing::warn!(%fault, "a conversation log could not be read");
-        }
-        Ok(listing.conversations)
-    }
-
-    fn remove(&self, id: &str) -> Result<String, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
-        store::remove(&self.0, &id).map_err(port_error)?;
-        Ok(id)
-    }
-}
-
-fn port_error(error: store::StoreError) -> PortError {
-    PortError { message: error.to_string(), hint: error.hint().map(str::to_owned) }
-}
-
-struct Machine;
-
-impl ports::Surroundings for Machine {
-    fn now(&self) -> i64 {
-        system::clock::now_ms()
-    }
-
-    fn random(&self) -> u64 {
-        system::identity::random()
-    }
-
-    fn id(&self) -> String {
-        system::identity::new_id()
-    }
-}
-
-/// `[toolsets].disabled` of the file that was read.
-struct SwitchesInFile(Locations);
-
-impl ports::Switches for SwitchesInFile {
-    fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
-        let names = disabled.iter().map(ToString::to_string).collect();
-        config::set(&self.0, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
-            .map(|_| ())
-            .map_err(|error| PortError { message: error.to_string(), hint: None })
-    }
 }

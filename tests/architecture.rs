@@ -82,6 +82,7 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     ("jiff", &["system", "model", "toolsets", "store", "ui", "cli"]),
     ("jsonschema", &["tool"]),
     ("nucleo_matcher", &["ui"]),
+    ("num_bigint", &["toolsets"]),
     ("pulldown_cmark", &["ui"]),
     ("ratatui", &["ui", "terminal"]),
     ("reqwest", &["model"]),

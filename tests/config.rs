@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kokua::access::{AgentName, Available, Declarations, Fault, Span, Spanned};
-use kokua::config::settings::{SECTIONS, Setting, section_at};
+use kokua::access::{
+    AgentName, Available, Declarations, Fault, Kind, Registry, Span, Spanned, ToolsetFacts, ToolsetName, World,
+};
+use kokua::config::settings::{SECTIONS, SECTIONS_OF_NO_TOOLSET, Setting, section_at};
 use kokua::config::{self, Config, Locations, NewValue, Problems, Sandbox, Source, Thinking, WriteError};
 use pretty_assertions::assert_eq;
 
@@ -196,16 +198,22 @@ fn every_word_stands_where_its_span_says() {
         let mut add = |value: &str, span: Span| words.push((value.to_owned(), span));
         for agent in &declarations.agents {
             add(agent.name.value.as_str(), agent.name.span);
-            if let Available::List(names) = &agent.available {
-                names.iter().for_each(|word| add(word.value.as_str(), word.span));
+            let available: &[_] = if let Available::List(names) = &agent.available { names } else { &[] };
+            for word in available.iter().chain(agent.resident.iter().flatten()) {
+                add(word.value.as_str(), word.span);
             }
-            agent.resident.iter().flatten().for_each(|word| add(word.value.as_str(), word.span));
-            agent.delegates_to.iter().for_each(|word| add(word.value.as_str(), word.span));
+            for word in &agent.delegates_to {
+                add(word.value.as_str(), word.span);
+            }
             for list in [&agent.pair.confirm, &agent.pair.review].into_iter().flatten() {
-                list.entries.iter().for_each(|word| add(&word.value, word.span));
+                for word in &list.entries {
+                    add(&word.value, word.span);
+                }
             }
         }
-        declarations.floor.iter().for_each(|word| add(&word.value, word.span));
+        for word in &declarations.floor {
+            add(&word.value, word.span);
+        }
         for (word, span) in words {
             let at = &text[span.start..span.end];
             assert_eq!(at.trim_matches('"'), word, "{name}");
@@ -239,6 +247,46 @@ fn half_a_table_is_not_judged() {
     .unwrap_err();
     let said: Vec<&str> = problems.list().iter().map(|problem| problem.message.as_str()).collect();
     assert_eq!(said, ["`available` must be a list of names, or `\"all\"`, not one with a whole number", "judged b"]);
+}
+
+// ── With access ──
+
+fn installed() -> Registry {
+    let mut registry = Registry::new(SECTIONS_OF_NO_TOOLSET.iter().copied());
+    for name in ["memory", "fs", "fs_write", "compute", "time", "todo", "misc"] {
+        let facts = ToolsetFacts {
+            name: ToolsetName::new(name),
+            kind: Kind::BuiltIn,
+            description: String::new(),
+            entry_agent_only: false,
+        };
+        registry.register(facts).unwrap();
+    }
+    registry
+}
+
+fn judged(text: &str) -> Result<Config, Problems> {
+    config::parse(Source { path: "config.toml".into(), text: text.to_owned() }, &locations(), |config| {
+        World::new(config.declarations.clone(), installed()).err().unwrap_or_default()
+    })
+}
+
+#[test]
+fn the_example_passes_the_whole_check_and_so_does_its_second_agent() {
+    judged(config::EXAMPLE).unwrap_or_else(|problems| panic!("{problems}"));
+    let reader = config::EXAMPLE.replace("agent = \"assistant\" ", "agent = \"reader\" ");
+    assert_ne!(reader, config::EXAMPLE);
+    let config = judged(&reader).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(config.assistant.agent, AgentName::new("reader"));
+}
+
+/// One list of everything: what this room finds and what access finds, by line, each once.
+#[test]
+fn a2_every_mistake_of_a_file_is_told_at_once() {
+    let text = "[assistant]\nagent = \"asistant\"\nmodle = \"x\"\n\n[agents.assistant.tools]\n\
+                available = [\"memroy\", \"fs\", \"fs\", \"All\"]\nresident = [\"time\"]\nconfirm = [\"fs.\"]\n\n\
+                [security.auto_approval]\nenabled = true\n\n[toolsets]\ndisabled = [\"webb\"]\n";
+    insta::assert_snapshot!("with_access", judged(text).unwrap_err().to_string());
 }
 
 // ── The declarations ──

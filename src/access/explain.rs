@@ -203,8 +203,8 @@ fn declaration<'a>(world: &'a World, agent: &AgentName) -> Option<&'a AgentDecla
 
 fn switch_line(world: &World, tool: &ToolId) -> Option<usize> {
     let toolset = tool.toolset()?;
-    let word = world.declarations().disabled.iter().find(|word| word.value == *toolset)?;
-    (word.span.line > 0).then_some(word.span.line)
+    let named = world.declarations().disabled.iter().find(|word| word.value == *toolset)?;
+    (named.span.line > 0).then_some(named.span.line)
 }
 
 fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> (bool, Vec<Reason>) {
@@ -235,7 +235,7 @@ fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> (bool, 
             Some(named) => at(format!("available of {table} names '{toolset}'"), named.span.line),
             None => at(
                 format!("available of {table} does not name '{toolset}'"),
-                words.first().map_or(here, |word| word.span.line),
+                words.first().map_or(here, |first| first.span.line),
             ),
         },
     };
@@ -303,10 +303,8 @@ fn explain_gated(world: &World, agent: &AgentName, tool: &ToolId) -> (Option<Gat
         })
         .collect();
     if reasons.is_empty() {
-        reasons.push(at(
-            format!("in neither list of [{}]: {}", policy.table, source(world, agent)),
-            policy.line.unwrap_or(0),
-        ));
+        let text = format!("in neither list; its pair is {}", source(world, agent));
+        reasons.push(at(text, policy.line.unwrap_or(0)));
     }
     if let Some(floor) = world.policies.floor_reaches(tool) {
         let text = format!("'{}' in [security].never_auto_approve: only a person's own answer counts", floor.written);

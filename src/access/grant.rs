@@ -151,8 +151,9 @@ impl World {
 
     fn parse_allow(&self, written: &str) -> Result<Allow, String> {
         let (agent, text) = match written.split_once('=') {
-            Some((agent, text)) => (AgentName::new(agent), text),
-            None => (self.entry().clone(), written),
+            // A tool's name may hold '=', an agent's name no dot.
+            Some((agent, text)) if !agent.contains('.') => (AgentName::new(agent), text),
+            _ => (self.entry().clone(), written),
         };
         let agents: Vec<&str> = self.declarations.agents.iter().map(|agent| agent.name.value.as_str()).collect();
         if !agents.contains(&agent.as_str()) {

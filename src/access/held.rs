@@ -41,7 +41,7 @@ pub struct HeldTool {
 }
 
 /// What one agent holds, in wire order (R16).
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Held {
     tools: Vec<HeldTool>,
     /// Toolsets whose build is in here, in order of arrival, with how they came.

@@ -97,7 +97,7 @@ type Rule = fn(&Question<'_>) -> Option<String>;
 
 /// The chain, in its order (O1). W5 (not loaded) withholds nothing that is held, so it has no rule here: it is the reason
 /// of the ledger's deferred rows.
-const CHAIN: [(Filter, Rule); 2] = [(Filter::SwitchedOff, switched_off), (Filter::Check, check)];
+const CHAIN: &[(Filter, Rule)] = &[(Filter::SwitchedOff, switched_off), (Filter::Check, check)];
 
 /// W1. Core tools belong to no toolset, so it never withholds them (O8).
 fn switched_off(question: &Question<'_>) -> Option<String> {

@@ -401,11 +401,15 @@ pub(super) fn reaches_floor(policy: &Policy, review: &Entry, floor: &Entry) -> S
     )
 }
 
+/// The first twenty names, and how many more there are.
 fn listed(names: &BTreeSet<ToolName>) -> String {
-    if names.is_empty() {
-        return "none".to_owned();
+    let mut first: Vec<String> = names.iter().take(20).map(|name| shown(name.as_str())).collect();
+    match names.len() - first.len() {
+        0 if first.is_empty() => return "none".to_owned(),
+        0 => {}
+        more => first.push(format!("and {more} more")),
     }
-    names.iter().map(|name| shown(name.as_str())).collect::<Vec<_>>().join(", ")
+    first.join(", ")
 }
 
 /// Whether `entry` resolved to the tool name `name`, which builds of `owners` offered.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::name::{NameDefect, ToolName, ToolsetName, near};
 
-/// Longest description that is kept, in characters.
-const DESCRIPTION_MAX: usize = 500;
+/// Longest description or reason that is kept, in characters.
+const LINE_MAX: usize = 500;
 
 /// Who provides a toolset, most trusted first (A6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -166,11 +166,12 @@ impl Registry {
     }
 }
 
-fn one_line(text: &str) -> String {
+/// Text from outside on one line, cut at [`LINE_MAX`] characters: it must not forge a line of a listing.
+pub(super) fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     let line = words.join(" ");
-    match line.char_indices().nth(DESCRIPTION_MAX) {
+    match line.char_indices().nth(LINE_MAX) {
         Some((cut, _)) => format!("{}...", &line[..cut]),
         None => line,
     }

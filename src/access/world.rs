@@ -12,8 +12,8 @@ use super::grant::{Allow, Answer, Grant};
 use super::held::{Arrival, Held, HeldTool};
 use super::name::{AgentName, Owner, Spanned, ToolId, ToolName, ToolsetName, shown};
 use super::offer::{Filter, Withheld, first_withheld};
-use super::policy::{AskReason, BuildRefusal, Decision, Policies};
-use super::registry::{Registry, ToolFacts, screen};
+use super::policy::{AskReason, BuildRefusal, Decision, Policies, Problem};
+use super::registry::{Registry, ToolFacts, one_line, screen};
 use super::validate::{self, Context, core_earned};
 
 /// The entry agent where `[assistant].agent` is not set.
@@ -50,6 +50,11 @@ struct Checks {
 }
 
 /// The shared value.
+///
+/// A start: [`World::new`] checks the tables, [`World::define_core`] tells the core tools, every toolset of
+/// [`World::startup_builds`] is built and reported ([`World::report_build`] or [`World::report_failure`]), and
+/// [`World::resolve`] says what is wrong with all of it together. From then on calls are decided. Later builds are reported
+/// before any of their tools is given to anybody.
 #[derive(Debug, Clone)]
 pub struct World {
     pub(super) declarations: Declarations,
@@ -178,10 +183,10 @@ impl World {
     }
 
     /// What a fresh agent holds as far as its resident toolsets were built: resident tools in available order, then core
-    /// tools (R16).
+    /// tools (R16). A toolset that was refused since gives nothing to anybody who does not hold it already (P9).
     pub fn fresh(&self, agent: &AgentName) -> Held {
         let mut held = Held::default();
-        for toolset in &self.table(agent).resident {
+        for toolset in self.table(agent).resident.iter().filter(|toolset| self.refusal(toolset).is_none()) {
             if let Some(tools) = self.last_build(toolset) {
                 held.add(toolset, Arrival::Resident, tools);
             }
@@ -252,9 +257,10 @@ impl World {
         Ok(())
     }
 
-    /// A build that failed on its own (R10): it stays loadable, and its entries stay pending.
+    /// A build that failed on its own (R10): it stays loadable, and its entries stay pending. The error is kept on one line,
+    /// cut at 500 characters.
     pub fn report_failure(&mut self, toolset: &ToolsetName, error: &str) {
-        self.builds.entry(toolset.clone()).or_default().failed = Some(error.to_owned());
+        self.builds.entry(toolset.clone()).or_default().failed = Some(one_line(error));
     }
 
     /// Startup's builds are done: entries on what was built must have matched (P6); every fault together, in file order.
@@ -266,7 +272,7 @@ impl World {
         let builds: BTreeMap<&ToolsetName, BTreeSet<ToolName>> =
             self.builds.iter().filter_map(|(toolset, builds)| Some((toolset, builds.offered.clone()?))).collect();
         let mut faults: Vec<Fault> =
-            self.policies.startup_problems(&builds).into_iter().map(super::policy::Problem::into_fault).collect();
+            self.policies.startup_problems(&builds).into_iter().map(Problem::into_fault).collect();
         if faults.is_empty() {
             self.resolved = true;
             return Ok(());
@@ -340,6 +346,7 @@ impl World {
     /// answers for every tool of a toolset that declares a check before each model call; what was never reported counts as
     /// yes, because most toolsets declare none.
     pub fn report_check(&mut self, toolset: &ToolsetName, tool: Option<&str>, withheld: Option<Withheld>) {
+        let withheld = withheld.map(|no| Withheld { reason: one_line(&no.reason), ..no });
         let checks = self.checks.entry(toolset.clone()).or_default();
         match (tool, withheld) {
             (None, withheld) => checks.whole = withheld,

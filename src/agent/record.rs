@@ -48,6 +48,15 @@ pub enum Record {
         /// The failure that ended it, if one did.
         failure: Option<Failure>,
     },
+    /// A gated call may run: who said so, on disk before it runs (P13). Its ending says it again.
+    Allowed {
+        /// When.
+        at: i64,
+        /// Which.
+        call: CallId,
+        /// The answer.
+        answer: Answer,
+    },
     /// A call reached its one ending.
     CallEnded {
         /// When.

@@ -2,6 +2,8 @@
 //!
 //! What only mattered while it happened (queues, cards, retries, alerts) is not told again.
 
+use std::collections::BTreeSet;
+
 use super::call::shown_arguments;
 use super::effect::TurnEnd;
 use super::message::{CallKind, Part, ToolCall};
@@ -13,6 +15,7 @@ use crate::access::{Owner, ToolId, ToolName, ToolsetName};
 pub fn replay(records: &[Record]) -> Vec<Event> {
     let mut events = Vec::new();
     let mut last: Option<Vec<String>> = None;
+    let mut allowed = BTreeSet::new();
     for record in records {
         match record {
             Record::TurnStarted { at, attendance, message } => {
@@ -34,8 +37,13 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
                 events.push(Event::Usage { number: *number, usage: *usage, took_ms: *took_ms });
                 events.extend(message.calls().map(call_told));
             }
+            Record::Allowed { call, answer, .. } => {
+                allowed.insert(*call);
+                events.push(Event::Answer { call: *call, answer: answer.clone() });
+            }
             Record::CallEnded { call, ending, answer, text, note, took_ms, .. } => {
-                events.extend(answer.clone().map(|answer| Event::Answer { call: *call, answer }));
+                let untold = answer.clone().filter(|_| !allowed.contains(call));
+                events.extend(untold.map(|answer| Event::Answer { call: *call, answer }));
                 events.push(Event::ToolResult {
                     call: *call,
                     ending: ending.clone(),

@@ -140,6 +140,10 @@ impl Step<'_> {
         let Some(call) = self.call(index) else { return };
         call.answer = Some(answer.clone());
         let call = call.id;
+        if answer.allows() {
+            let at = self.moment.now;
+            self.record(Record::Allowed { at, call, answer: answer.clone() });
+        }
         self.tell(Event::Answer { call, answer });
     }
 

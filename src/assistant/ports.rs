@@ -54,6 +54,14 @@ pub struct Opened {
     pub log: Box<dyn Log>,
 }
 
+/// A stored conversation, looked at.
+pub struct Read {
+    /// Its records as they are.
+    pub records: Vec<Record>,
+    /// What could not be read.
+    pub notices: Vec<Alert>,
+}
+
 /// Where conversations are kept.
 pub trait Store: Send + Sync {
     /// Begins a log.
@@ -66,6 +74,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// None or several match, it is held by another program, or it can't be read.
     fn open(&self, id: &str) -> Result<Opened, PortError>;
+    /// Looks at a conversation by id or unique prefix, one that is in use included, and changes nothing.
+    ///
+    /// # Errors
+    /// None or several match, or it can't be read.
+    fn read(&self, id: &str) -> Result<Read, PortError>;
     /// Every conversation, newest first.
     ///
     /// # Errors

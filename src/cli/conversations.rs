@@ -2,12 +2,12 @@
 
 use clap::Subcommand;
 
-use super::print::{error, line, piece};
+use super::print::{clean, error, line, piece};
 use super::{ANSWERED, Ended};
 use crate::agent::{Part, Record};
-use crate::app::Options;
+use crate::app::{self, Options};
+use crate::assistant::ports::{PortError, Store as _};
 use crate::config::{self, Locations};
-use crate::store;
 
 /// `kokua conversations`.
 #[derive(Debug, Subcommand)]
@@ -30,27 +30,23 @@ impl Conversations {
     pub(super) fn run(self, options: &Options) -> Result<u8, Ended> {
         let config = config::load(&Locations::from_process(options.config.clone()))
             .map_err(|problems| Ended::usage(problems.to_string()))?;
-        let folder = store::directory(&config.data);
-        let failed = |error: store::StoreError| Ended::failed(complaint(&error));
+        let store = app::conversations(&config);
+        let failed = |error: PortError| Ended::usage(complaint(&error));
         match self {
             Self::List => {
-                let listing = store::list(&folder, None).map_err(failed)?;
-                if listing.conversations.is_empty() {
+                let list = store.list().map_err(failed)?;
+                if list.is_empty() {
                     line("no conversations")?;
                 }
-                for summary in listing.conversations {
-                    let when = local(summary.updated);
+                for summary in list {
+                    let when = crate::system::clock::local(summary.updated);
                     let turns = summary.turns;
                     let title = clean(&summary.title).replace('\n', " ");
                     line(&format!("{}  {when}  {turns:>4} turns  {title}", summary.id))?;
                 }
-                for fault in listing.faults {
-                    error(&fault);
-                }
             }
             Self::Show { id } => {
-                let id = store::find(&folder, &id).map_err(failed)?;
-                let read = store::Log::read(&folder, &id).map_err(failed)?;
+                let read = store.read(&id).map_err(failed)?;
                 for record in &read.records {
                     show(record)?;
                 }
@@ -59,8 +55,7 @@ impl Conversations {
                 }
             }
             Self::Rm { id } => {
-                let id = store::find(&folder, &id).map_err(failed)?;
-                store::remove(&folder, &id).map_err(failed)?;
+                let id = store.remove(&id).map_err(failed)?;
                 line(&format!("deleted {id}"))?;
             }
         }
@@ -89,24 +84,12 @@ fn show(record: &Record) -> std::io::Result<()> {
         }
         Record::TurnEnded { .. } => piece("\n"),
         Record::Titled { title } => line(&format!("# {}", clean(title))),
-        Record::Preloaded { .. } => Ok(()),
+        Record::Allowed { .. } | Record::Preloaded { .. } => Ok(()),
     }
 }
 
-fn clean(text: &str) -> String {
-    crate::ui::text::clean::clean(text).into_owned()
-}
-
-/// A time of this machine's zone, to the minute.
-fn local(ms: i64) -> String {
-    match jiff::Timestamp::from_millisecond(ms) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
-        Err(_) => "unknown time    ".to_owned(),
-    }
-}
-
-fn complaint(error: &store::StoreError) -> String {
-    match error.hint() {
+fn complaint(error: &PortError) -> String {
+    match &error.hint {
         Some(hint) => format!("error: {error}\n  hint: {hint}"),
         None => format!("error: {error}"),
     }

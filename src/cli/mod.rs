@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::app::{Options, StartError};
+use crate::app::{Options, Prepared, StartError};
 
 /// Answered.
 pub(crate) const ANSWERED: u8 = 0;
@@ -118,6 +118,15 @@ pub fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Starts the log; with `--debug`, prints each agent's line too.
+fn start_log(prepared: &Prepared, options: &Options) -> Result<(), Ended> {
+    let lines = crate::app::log::start(prepared, options.debug)?;
+    if options.debug {
+        lines.iter().for_each(|line| print::error(line));
+    }
+    Ok(())
 }
 
 fn with_runtime(work: impl Future<Output = Result<u8, Ended>>) -> Result<u8, Ended> {

@@ -44,3 +44,12 @@ pub fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     if items.is_empty() { "none".to_owned() } else { items.join(", ") }
 }
+
+/// Text from outside for a terminal: what is neither text nor a line end or tab shows as a replacement character, bidi
+/// overrides and zero-width characters included.
+pub fn clean(text: &str) -> String {
+    let hidden =
+        |c: char| matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}');
+    let shown = |c: char| if (c.is_control() && c != '\n' && c != '\t') || hidden(c) { '\u{FFFD}' } else { c };
+    text.chars().map(shown).collect()
+}

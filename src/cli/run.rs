@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::print::{error, line, piece};
-use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED};
+use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, start_log};
 use crate::access::{Answer, Attendance};
 use crate::agent::{CallKind, Command, Ending, Event, TurnEnd, Update, UserOrigin};
 use crate::app::{self, Options};
@@ -62,7 +62,7 @@ impl Run {
             Some(id) => Opening::Stored(id.to_owned()),
         };
         let prepared = app::prepare(&options).await?;
-        app::start_log(&prepared, options.debug)?;
+        start_log(&prepared, &options)?;
         let mut started = app::start(prepared, Attendance::Unattended, Titles::FirstWords, opening).await?;
         let mut seen = Seen::default();
         let mut asked = Some(prompt);

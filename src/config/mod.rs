@@ -5,7 +5,6 @@
 mod disk;
 mod effective;
 mod locate;
-mod near;
 mod problem;
 mod reference;
 mod resolve;

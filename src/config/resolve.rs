@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::disk;
-use super::near::near;
 use super::problem::{Problem, Problems};
 use super::settings::{self, LATER_SECTIONS, SECTIONS, Setting};
-use super::written::{Syntax, Table, Value, Written, did_you_mean, read};
+use super::written::{Syntax, Table, Value, Written, did_you_mean, path_of, read};
 use super::{
     Agent, Assistant, Compute, Config, Display, Fs, Generation, Locations, LogLevel, Provider, Sandbox, Security,
     Source, Thinking, Toolsets,
 };
 use crate::access::declare::{EntryList, Pair};
+use crate::access::name::near;
 use crate::access::{AgentDeclaration, AgentName, Available, Declarations, Fault, Span, Spanned, ToolsetName};
 
 /// Reads the configuration.
@@ -61,7 +61,12 @@ pub fn parse(
     across_keys(&written, &mut problems);
     let faults = check(&config);
     let unsure = Unsure::of(&written, &config.declarations);
-    for fault in faults {
+    for mut fault in faults {
+        // What access says of auto-approval it says of a switch whose place it was not told.
+        if fault.span.is_none() && matches!(fault.rule, "V1" | "P6") && config.declarations.auto_approval {
+            fault.span =
+                written.at("security.auto_approval").entry(&settings::AUTO_ENABLED).map(|entry| entry.value.span);
+        }
         let known = fault
             .span
             .is_some_and(|span| unsure.0.contains(&span) || problems.iter().any(|problem| problem.span == Some(span)));
@@ -86,7 +91,7 @@ impl Unsure {
         let mut spans = Vec::new();
         let mut any_agent = tainted("agents") || tainted("assistant");
         for agent in &declarations.agents {
-            if tainted(&format!("agents.{}", agent.name.value)) {
+            if tainted(&path_of("agents", agent.name.value.as_str())) {
                 any_agent = true;
                 match &agent.available {
                     Available::Absent => {}
@@ -154,7 +159,7 @@ fn resolve(written: &Written, source: Source, home: PathBuf, locations: &Locatio
             .names
             .iter()
             .filter(|(list, _)| *list == "providers")
-            .map(|(_, name)| (name.value.clone(), provider(&written.at(&format!("providers.{}", name.value)))))
+            .map(|(_, name)| (name.value.clone(), provider(&written.at(&path_of("providers", &name.value)))))
             .collect(),
         display: Display {
             theme: display.text(&settings::THEME).unwrap_or_default(),
@@ -231,13 +236,13 @@ fn generation(table: &Table<'_>) -> Generation {
 }
 
 fn agent(written: &Written, name: &str) -> Agent {
-    let table = written.at(&format!("agents.{name}"));
+    let table = written.at(&path_of("agents", name));
     Agent {
         system_message: table.text(&settings::AGENT_SYSTEM_MESSAGE),
         model: table.text(&settings::AGENT_MODEL),
         thinking: thinking(&table, &settings::AGENT_THINKING),
         max_iterations: maybe(&table, &settings::AGENT_MAX_ITERATIONS),
-        generation: generation(&written.at(&format!("agents.{name}.generation"))),
+        generation: generation(&written.at(&format!("{}.generation", path_of("agents", name)))),
     }
 }
 
@@ -265,8 +270,8 @@ fn declarations(written: &Written) -> Declarations {
         names.iter().map(|name| Spanned::new(ToolsetName::new(&*name.value), name.span)).collect()
     };
     let agents = written.names.iter().filter(|(list, _)| *list == "agents").map(|(_, name)| {
-        let table = written.at(&format!("agents.{}", name.value));
-        let tools = written.at(&format!("agents.{}.tools", name.value));
+        let table = written.at(&path_of("agents", &name.value));
+        let tools = written.at(&format!("{}.tools", path_of("agents", &name.value)));
         let available = match tools.entry(&settings::AGENT_AVAILABLE) {
             None => Available::Absent,
             Some(entry) => match &entry.value.value {
@@ -321,19 +326,8 @@ fn across_keys(written: &Written, problems: &mut Vec<Problem>) {
         );
     }
 
-    let auto = written.at("security.auto_approval");
-    if let Some(entry) = auto.entry(&settings::AUTO_ENABLED)
-        && auto.boolean(&settings::AUTO_ENABLED)
-    {
-        say(
-            entry.value.span,
-            "auto-approval needs a reviewer, and [reviewers.<name>] comes with a later version of kokua".to_owned(),
-            "until then write false: `review` asks you, as `confirm` does",
-        );
-    }
-
     for (_, name) in written.names.iter().filter(|(list, _)| *list == "providers") {
-        let table = written.at(&format!("providers.{}", name.value));
+        let table = written.at(&path_of("providers", &name.value));
         if let Some(command) = table.entry(&settings::API_KEY_COMMAND)
             && table.entry(&settings::API_KEY_ENV).is_some()
         {
@@ -351,11 +345,15 @@ fn across_keys(written: &Written, problems: &mut Vec<Problem>) {
         }
     }
 
-    // Each list is a set (A15): a word that stands in one twice is a slip somewhere.
+    // Each list is a set (A15). Those of the declarations are judged by access; a command is no set.
     for (path, table) in &written.tables {
         for (key, entry) in table {
             let Value::Names(names) = &entry.value.value else { continue };
-            if key == settings::API_KEY_COMMAND.key && path.starts_with("providers.") {
+            let declared = path.starts_with("agents.")
+                || path == "assistant.tools"
+                || key == settings::NEVER_AUTO_APPROVE.key
+                || key == settings::DISABLED.key;
+            if declared || key == settings::API_KEY_COMMAND.key {
                 continue;
             }
             let mut first: BTreeMap<&str, Span> = BTreeMap::new();

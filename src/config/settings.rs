@@ -498,7 +498,6 @@ pub const PROVIDERS: &[&str] = &[
     "openai",
     "anthropic",
     "ollama",
-    "gemini",
     "openai-compat",
     "openrouter",
     "groq",
@@ -508,6 +507,22 @@ pub const PROVIDERS: &[&str] = &[
     "llamacpp",
     "vllm",
     "rehearsal",
+];
+
+/// Sections that belong to no toolset: no toolset may take their names (A3).
+pub const SECTIONS_OF_NO_TOOLSET: &[&str] = &[
+    "agents",
+    "assistant",
+    "display",
+    "email",
+    "keys",
+    "logging",
+    "modes",
+    "paths",
+    "providers",
+    "reviewers",
+    "security",
+    "toolsets",
 ];
 
 /// Sections of later versions, and what they are for.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Config;
 use super::settings::{Default, Kind, SECTIONS, Section, Setting};
-use super::written::{Entry, Value, Written, read};
+use super::written::{Entry, Value, Written, path_of, read};
 
 /// Every key that holds something: as written with its line, or its default. Tables of agents and providers show what
 /// is written only, since what they lack comes from elsewhere.
@@ -21,7 +21,7 @@ pub fn show(config: &Config) -> String {
                 for (_, name) in written.names.iter().filter(|(of, _)| *of == list) {
                     let below = SECTIONS.iter().filter_map(|section| Some((section, section.path.strip_prefix(list)?)));
                     for (section, rest) in below {
-                        let path = format!("{list}{}", rest.replacen("<name>", &name.value, 1));
+                        let path = format!("{}{}", path_of(list, &name.value), rest.trim_start_matches(".<name>"));
                         table(&mut text, section, &path, &written);
                     }
                 }

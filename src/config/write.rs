@@ -290,14 +290,12 @@ mod tests {
             let words: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
             return format!("[a]\nb = [{}] # behind\nc = 1 # after\n", words.join(", "));
         }
-        let words: String = words
-            .iter()
-            .map(|(word, comment)| {
-                let comment = if *comment { format!(" # of {word}") } else { String::new() };
-                format!("  {word:?},{comment}\n")
-            })
-            .collect();
-        format!("[a]\nb = [\n{words}] # behind\nc = 1 # after\n")
+        let mut text = "[a]\nb = [\n".to_owned();
+        for (word, comment) in words {
+            let comment = if *comment { format!(" # of {word}") } else { String::new() };
+            text.push_str(&format!("  {word:?},{comment}\n"));
+        }
+        text + "] # behind\nc = 1 # after\n"
     }
 
     proptest::proptest! {

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned as TomlSpanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::near::near;
 use super::problem::{Lines, Problem, visible};
 use super::settings::{
     Default, Kind, LATER_KEYS, LATER_SECTIONS, PROVIDERS, RETIRED, SECTIONS, Section, Setting, or_list, section_at,
 };
+use crate::access::name::near;
 use crate::access::{Span, Spanned};
 
 type Node<'a> = TomlSpanned<DeValue<'a>>;
@@ -146,15 +146,16 @@ impl Reader<'_> {
 
     fn entry(&mut self, path: &str, pattern: &str, key: Spanned<String>, node: &Node<'_>) {
         let name = key.value.as_str();
-        let inner = join(path, name);
         let chosen = join(pattern, "<name>");
         if has_sections(&chosen) {
             self.named(pattern, &key);
+            let inner = path_of(path, name);
             return match node.get_ref() {
                 DeValue::Table(table) => self.table(&inner, &chosen, table),
                 other => self.not_a_table(&inner, &key, other),
             };
         }
+        let inner = join(path, name);
         let inner_pattern = join(pattern, name);
         if has_sections(&inner_pattern) {
             return match node.get_ref() {
@@ -179,7 +180,12 @@ impl Reader<'_> {
                 [] => format!("the providers are {}", PROVIDERS.join(", ")),
                 near => did_you_mean(near),
             };
-            self.fault(&join(pattern, &key.value), key.span, format!("unknown provider '{}'", key.value), Some(hint));
+            self.fault(
+                &path_of(pattern, &key.value),
+                key.span,
+                format!("unknown provider '{}'", key.value),
+                Some(hint),
+            );
         }
         self.written.names.push((list, key.clone()));
     }
@@ -543,6 +549,12 @@ pub(super) fn header(path: &str) -> String {
 
 fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The path of the table of a chosen name. One that holds a dot is quoted, so that it is nobody else's path.
+pub(super) fn path_of(list: &str, name: &str) -> String {
+    let bare = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    if bare { format!("{list}.{name}") } else { format!("{list}.{name:?}") }
 }
 
 /// Whether a table at this path is one, or leads to one.

@@ -108,6 +108,16 @@ impl Client {
         self.0.window
     }
 
+    /// The window in tokens as its server says, where the configuration does not: one request, `None` where it does not
+    /// say. For Ollama only once the model is loaded.
+    pub async fn find_window(&self) -> Option<u64> {
+        match (&self.0.model, self.0.window) {
+            (_, Some(window)) => Some(window),
+            (Model::Remote(link), None) => super::discover::window(link).await,
+            (Model::Rehearsal(_), None) => None,
+        }
+    }
+
     /// Settings that were written and are not sent, each a sentence for an alert.
     pub fn notices(&self) -> &[String] {
         &self.0.notices
@@ -149,9 +159,10 @@ fn link(
         let hint = format!("write {name}:{}@http://host:port, or set [providers.{name}] base_url", spec.model);
         return Err(refuse(format!("{name} has no usual address"), hint));
     };
-    let usual = chosen.is_none();
     let url = http::endpoint(wire, base)
         .map_err(|why| refuse(format!("{name}: {why}"), format!("check [providers.{name}] base_url")))?;
+    // The usual address written out is still the usual address.
+    let usual = provider.usual_url().and_then(|usual| http::endpoint(wire, usual).ok()) == Some(url.clone());
     let host = match (url.host_str().unwrap_or_default(), url.port()) {
         (host, Some(port)) => format!("{host}:{port}"),
         (host, None) => host.to_owned(),

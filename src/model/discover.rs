@@ -1,21 +1,29 @@
 //! Which model runs when none is configured: the environment's, else one that is running here, else the rehearsal model.
+//! And what a server says of the window of the one that runs.
 //!
 //! Never a cloud model by itself, not even one that a local server would pass on to.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use reqwest::Url;
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::http::connections;
+use crate::config;
+
+use super::http::{Link, connections, headers};
 use super::key::Environment;
 use super::select::{Flags, ModelSpec, Provider, SpecError};
+use super::wire::Wire;
 
 /// A server on this machine accepts at once or is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(150);
 /// One that accepts lists its models in no time.
-const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
+/// A window is worth this wait; nobody waits for it.
+const WINDOW_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of a list of models.
 const LIST_LIMIT: usize = 4 << 20;
 
@@ -46,13 +54,18 @@ pub struct Selection {
 pub struct Candidates(pub Vec<(Provider, String)>);
 
 impl Candidates {
-    /// Ollama (where `OLLAMA_HOST` says, else its usual port), then llama.cpp, LM Studio and vLLM on theirs.
-    pub fn usual(environment: Environment<'_>) -> Self {
-        let ollama = environment("OLLAMA_HOST").and_then(|host| ollama_url(&host));
-        let ollama = ollama.or_else(|| Provider::Ollama.usual_url().map(str::to_owned));
-        let servers = [Provider::LlamaCpp, Provider::LmStudio, Provider::Vllm];
-        let servers = servers.into_iter().filter_map(|provider| Some((provider, provider.usual_url()?.to_owned())));
-        Self(ollama.map(|url| (Provider::Ollama, url)).into_iter().chain(servers).collect())
+    /// Ollama, llama.cpp, LM Studio and vLLM: each where `[providers.<name>] base_url` says, Ollama else where
+    /// `OLLAMA_HOST` says, else at their usual addresses.
+    pub fn usual(declared: &BTreeMap<String, config::Provider>, environment: Environment<'_>) -> Self {
+        let servers = [Provider::Ollama, Provider::LlamaCpp, Provider::LmStudio, Provider::Vllm];
+        let address = |provider: Provider| {
+            let declared = declared.get(provider.name()).and_then(|declared| declared.base_url.clone());
+            let host = || environment("OLLAMA_HOST").filter(|_| provider == Provider::Ollama);
+            declared
+                .or_else(|| host().and_then(|host| ollama_url(&host)))
+                .or_else(|| provider.usual_url().map(str::to_owned))
+        };
+        Self(servers.into_iter().filter_map(|provider| Some((provider, address(provider)?))).collect())
     }
 }
 
@@ -75,7 +88,7 @@ pub fn ollama_url(host: &str) -> Option<String> {
 }
 
 /// The model that `configured` names, else `$KOKUA_MODEL`, else the first that runs at `candidates`, else the rehearsal
-/// model. Asks all candidates at once and waits under two seconds.
+/// model. Asks all candidates at once and waits under a second.
 ///
 /// # Errors
 /// A model string that is none.
@@ -105,20 +118,33 @@ pub async fn select(
 /// The first model of a server, if one answers there.
 async fn running(provider: Provider, base: &str) -> Option<ModelSpec> {
     let base = base.trim_end_matches('/');
-    let path = if provider == Provider::Ollama { "/api/tags" } else { "/models" };
-    let url = Url::parse(&format!("{base}{path}")).ok()?;
+    let url = list_url(provider, base)?;
     let address = (url.host_str()?.trim_matches(['[', ']']).to_owned(), url.port_or_known_default()?);
     let connecting = tokio::net::TcpStream::connect((address.0.as_str(), address.1));
     drop(tokio::time::timeout(CONNECT_TIMEOUT, connecting).await.ok()?.ok()?);
-    let list = tokio::time::timeout(ANSWER_TIMEOUT, list(url)).await.ok()??;
+    let list = tokio::time::timeout(ANSWER_TIMEOUT, list(url, HeaderMap::new())).await.ok()??;
     let model = first_model(provider, &list)?;
     let usual = provider.usual_url() == Some(base);
     let base_url = (!usual).then(|| base.to_owned());
     Some(ModelSpec { provider, model, base_url, flags: Flags::default() })
 }
 
-async fn list(url: Url) -> Option<Value> {
-    let mut response = connections(&url).ok()?.get(url).send().await.ok()?;
+/// Where a server lists its models; `base` may be written with or without its `/v1`.
+fn list_url(provider: Provider, base: &str) -> Option<Url> {
+    let wire = provider.wire()?;
+    let mut url = super::http::endpoint(wire, base).ok()?;
+    let (chat, list) = match wire {
+        Wire::Ollama => ("/chat", "/tags"),
+        Wire::OpenAi => ("/chat/completions", "/models"),
+        Wire::Anthropic => ("/messages", "/models"),
+    };
+    let path = format!("{}{list}", url.path().strip_suffix(chat)?);
+    url.set_path(&path);
+    Some(url)
+}
+
+async fn list(url: Url, headers: HeaderMap) -> Option<Value> {
+    let mut response = connections(&url).ok()?.get(url).headers(headers).send().await.ok()?;
     if !response.status().is_success() {
         return None;
     }
@@ -130,6 +156,33 @@ async fn list(url: Url) -> Option<Value> {
         }
     }
     serde_json::from_slice(&body).ok()
+}
+
+/// The model's window in tokens, where its server says: asks its list of models once, Ollama what it has loaded.
+pub async fn window(link: &Link) -> Option<u64> {
+    let place = &link.options.place;
+    let base = link.url.as_str();
+    let mut url = list_url(place.provider, base)?;
+    if link.wire == Wire::Ollama {
+        let path = url.path().replace("/tags", "/ps");
+        url.set_path(&path);
+    }
+    let key = link.key.get().await.ok()?;
+    let headers = headers(link, key.as_ref()).ok()?;
+    let list = tokio::time::timeout(WINDOW_TIMEOUT, list(url, headers)).await.ok()??;
+    window_in(place.provider, &place.model, &list)
+}
+
+/// The window that a list of models names for `model`.
+pub fn window_in(provider: Provider, model: &str, list: &Value) -> Option<u64> {
+    let (models, name) = if provider == Provider::Ollama { ("models", "name") } else { ("data", "id") };
+    let entries = list.get(models)?.as_array()?;
+    let own = entries.iter().find(|entry| entry.get(name).and_then(Value::as_str) == Some(model));
+    // llama.cpp serves its one model under any name.
+    let entry = own.or_else(|| entries.first().filter(|_| provider == Provider::LlamaCpp && entries.len() == 1))?;
+    let keys = ["max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens"];
+    let named = keys.iter().find_map(|key| entry.get(*key).and_then(Value::as_u64));
+    named.or_else(|| entry.get("meta").and_then(|meta| meta.get("n_ctx")).and_then(Value::as_u64))
 }
 
 /// The first model of a list that can chat and runs here.

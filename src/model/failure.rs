@@ -75,6 +75,15 @@ pub fn no_key(place: &Place, cause: &str) -> Failure {
     failure(FailureKind::Unauthorized, &format!("no key for {place}: {cause}"), key_hint(place), Retry::Never)
 }
 
+/// It refused a call that carried no key.
+pub fn wants_key(place: &Place, status: u16) -> Failure {
+    let name = place.provider.name();
+    // The usual variable is not read for an address that is not the usual one.
+    let variable = place.provider.key_variable().unwrap_or("MY_KEY");
+    let hint = format!("set [providers.{name}] api_key_env = \"{variable}\", or api_key_command");
+    failure(FailureKind::Unauthorized, &format!("{place} wants a key ({status})"), hint, Retry::Never)
+}
+
 /// The failure behind an answer that is not 2xx. `floor_ms`: what `Retry-After` asked for.
 pub fn refused(place: &Place, status: u16, floor_ms: u64, body: &str) -> Failure {
     let said = Said::read(body);

@@ -209,10 +209,11 @@ async fn open(link: Arc<Link>, request: &Request) -> Result<Reading, Failure> {
     let status = response.status().as_u16();
     if status != 200 {
         let failure = refusal(response, &place, link.stall, key.as_ref()).await;
-        if failure.kind == FailureKind::Unauthorized {
-            link.key.forget();
+        if failure.kind != FailureKind::Unauthorized {
+            return Err(failure);
         }
-        return Err(failure);
+        link.key.forget();
+        return Err(if key.is_some() { failure } else { failure::wants_key(&place, status) });
     }
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let framing = match content_type.split(';').next().unwrap_or_default().trim() {
@@ -224,7 +225,7 @@ async fn open(link: Arc<Link>, request: &Request) -> Result<Reading, Failure> {
     Ok(Reading { link, key, response, decoding, ready: VecDeque::new(), failed: None, ended: false })
 }
 
-fn headers(link: &Link, key: Option<&SecretString>) -> Result<HeaderMap, Failure> {
+pub(super) fn headers(link: &Link, key: Option<&SecretString>) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let accept = if link.wire == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" };

@@ -3,9 +3,12 @@
 //! Pure, and bounded: a pattern that would search for too long does not match.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Steps of one match; far more than a sentence needs.
-const FUEL: u32 = 400_000;
+const FUEL: u32 = 50_000;
+/// Characters that are looked at.
+const TEXT_LIMIT: usize = 4000;
 
 /// What a catch takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,48 +86,56 @@ impl Pattern {
         })
     }
 
-    /// What it catches in `text`, if it matches. A catch takes as little as it can, a word or number all of it.
+    /// What it catches in `text`, if it matches. A catch takes as little as it can, a word or number all of it. Only the
+    /// first 4,000 characters are looked at.
     pub fn matches(&self, text: &str) -> Option<BTreeMap<String, String>> {
-        let text: Vec<char> = text.trim().chars().collect();
-        let mut caught = Vec::new();
-        let mut fuel = FUEL;
-        step(&self.0, &text, &mut caught, &mut fuel).then(|| caught.into_iter().collect())
+        let text: Vec<char> = text.trim().chars().take(TEXT_LIMIT).collect();
+        let mut search = Search { end: text.len(), caught: Vec::new(), fuel: FUEL };
+        let matched = search.step(&self.0, &text);
+        let value = |range: Range<usize>| -> String { text.get(range).unwrap_or_default().iter().collect() };
+        let caught = search.caught.into_iter();
+        matched.then(|| caught.map(|(name, range)| (name.to_owned(), value(range).trim().to_owned())).collect())
     }
 }
 
-fn step(steps: &[Step], text: &[char], caught: &mut Vec<(String, String)>, fuel: &mut u32) -> bool {
-    let Some(left) = fuel.checked_sub(1) else { return false };
-    *fuel = left;
-    let Some((first, rest)) = steps.split_first() else {
-        return text.iter().all(|c| matches!(c, '.' | '!' | '?'));
-    };
-    match first {
-        Step::Literal(wanted) => match text.split_first() {
-            Some((c, after)) if c == wanted || c.to_lowercase().eq(wanted.to_lowercase()) => {
-                step(rest, after, caught, fuel)
+/// A match in the making.
+struct Search<'a> {
+    /// Characters of the whole text.
+    end: usize,
+    caught: Vec<(&'a str, Range<usize>)>,
+    fuel: u32,
+}
+
+impl<'a> Search<'a> {
+    fn step(&mut self, steps: &'a [Step], text: &[char]) -> bool {
+        let Some(left) = self.fuel.checked_sub(1) else { return false };
+        self.fuel = left;
+        let Some((first, rest)) = steps.split_first() else {
+            return text.iter().all(|c| matches!(c, '.' | '!' | '?'));
+        };
+        match first {
+            Step::Literal(wanted) => match text.split_first() {
+                Some((c, after)) if c == wanted || c.to_lowercase().eq(wanted.to_lowercase()) => self.step(rest, after),
+                _ => false,
+            },
+            Step::Space => {
+                let blank = text.iter().take_while(|c| c.is_whitespace()).count();
+                blank > 0 && self.step(rest, text.get(blank..).unwrap_or_default())
             }
-            _ => false,
-        },
-        Step::Space => {
-            let blank = text.iter().take_while(|c| c.is_whitespace()).count();
-            blank > 0 && step(rest, text.get(blank..).unwrap_or_default(), caught, fuel)
-        }
-        Step::Any => (0..=text.len()).any(|end| step(rest, text.get(end..).unwrap_or_default(), caught, fuel)),
-        Step::Catch(name, kind) => {
-            let mut lengths = lengths(*kind, rest.is_empty(), text);
-            lengths.any(|length| {
+            Step::Any => (0..=text.len()).any(|at| self.step(rest, text.get(at..).unwrap_or_default())),
+            Step::Catch(name, kind) => lengths(*kind, rest.is_empty(), text).any(|length| {
                 let (head, tail) = text.split_at(length.min(text.len()));
-                let value: String = head.iter().collect();
-                if value.trim().is_empty() {
+                if head.iter().all(|c| c.is_whitespace()) {
                     return false;
                 }
-                caught.push((name.clone(), value.trim().to_owned()));
-                let matched = step(rest, tail, caught, fuel);
+                let start = self.end - text.len();
+                self.caught.push((name, start..start + head.len()));
+                let matched = self.step(rest, tail);
                 if !matched {
-                    caught.pop();
+                    self.caught.pop();
                 }
                 matched
-            })
+            }),
         }
     }
 }

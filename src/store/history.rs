@@ -1,7 +1,8 @@
 //! What follows from a conversation's records alone. Pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::access::Answer;
 use crate::agent::{CallId, Ending, Record, TurnEnd};
 
 /// What the model reads as the result of a call that the program's end cut off.
@@ -13,6 +14,13 @@ const INTERRUPTED: &str = "Interrupted: the program ended before this call had a
 pub fn repair(records: &[Record]) -> Vec<Record> {
     let at = records.iter().rev().find_map(time).unwrap_or(0);
     let ended: BTreeSet<CallId> = records.iter().filter_map(ended_call).collect();
+    let allowed: BTreeMap<CallId, Answer> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Allowed { call, answer, .. } => Some((*call, answer.clone())),
+            _ => None,
+        })
+        .collect();
     let calls = records.iter().filter_map(|record| match record {
         Record::ModelCall { message, .. } => Some(message.calls().map(|call| call.id)),
         _ => None,
@@ -24,7 +32,7 @@ pub fn repair(records: &[Record]) -> Vec<Record> {
             at,
             call,
             ending: Ending::Interrupted,
-            answer: None,
+            answer: allowed.get(&call).cloned(),
             text: INTERRUPTED.to_owned(),
             note: None,
             took_ms: 0,
@@ -69,6 +77,7 @@ fn time(record: &Record) -> Option<i64> {
         Record::TurnStarted { at, .. }
         | Record::Said { at, .. }
         | Record::ModelCall { at, .. }
+        | Record::Allowed { at, .. }
         | Record::CallEnded { at, .. }
         | Record::TurnEnded { at, .. } => Some(*at),
         Record::Titled { .. } | Record::Preloaded { .. } => None,

@@ -114,21 +114,6 @@ impl Log {
         Ok((log, Opened { header, records, notices }))
     }
 
-    /// Reads a stored conversation without a lock and without mending it, so that one that is in use can be shown.
-    ///
-    /// # Errors
-    /// There is none, it has no header, or the disk said no.
-    pub fn read(directory: &Path, id: &str) -> Result<Opened, StoreError> {
-        let path = path_of(directory, id)?;
-        let file = File::open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => StoreError::Unknown { id: id.to_owned() },
-            _ => FileError::at("open", &path)(error).into(),
-        })?;
-        let read = Reading::of(&file, &path)?;
-        let notices = read.notices(&path);
-        Ok(Opened { header: read.header, records: read.records, notices })
-    }
-
     /// The conversation.
     pub fn id(&self) -> &str {
         &self.id

@@ -47,6 +47,12 @@ enum Stored {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
     },
+    Allowed {
+        at: i64,
+        call: CallId,
+        #[serde(flatten)]
+        answer: Answer,
+    },
     CallEnded {
         at: i64,
         call: CallId,
@@ -84,6 +90,7 @@ impl From<Record> for Stored {
             Record::ModelCall { at, number, kind, message, offer, usage, took_ms, failure } => {
                 Self::ModelCall { at, number, kind, message, offer, usage, took_ms, failure }
             }
+            Record::Allowed { at, call, answer } => Self::Allowed { at, call, answer },
             Record::CallEnded { at, call, ending, answer, text, note, took_ms } => {
                 Self::CallEnded { at, call, ending, answer, text, note, took_ms }
             }
@@ -102,6 +109,7 @@ impl From<Stored> for Record {
             Stored::ModelCall { at, number, kind, message, offer, usage, took_ms, failure } => {
                 Self::ModelCall { at, number, kind, message, offer, usage, took_ms, failure }
             }
+            Stored::Allowed { at, call, answer } => Self::Allowed { at, call, answer },
             Stored::CallEnded { at, call, ending, answer, text, note, took_ms } => {
                 Self::CallEnded { at, call, ending, answer, text, note, took_ms }
             }

@@ -10,6 +10,14 @@ pub fn now_ms() -> i64 {
     }
 }
 
+/// A time of this machine's zone, to the minute: `2026-11-30 14:05`.
+pub fn local(ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(_) => "unknown time    ".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::now_ms;

@@ -1,14 +1,24 @@
 //! The signals that ask a command without a screen to stop.
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Resolves when the process is asked to stop: Ctrl+C, SIGTERM or SIGHUP. Never, where signals can't be watched.
+/// Resolves when the process is asked to stop: Ctrl+C, SIGTERM or SIGHUP. A signal that can't be watched never comes.
 pub async fn stop_requested() {
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let mut watched: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-    if watched.is_empty() {
-        return std::future::pending().await;
+    let mut interrupt = signal(SignalKind::interrupt()).ok();
+    let mut terminate = signal(SignalKind::terminate()).ok();
+    let mut hangup = signal(SignalKind::hangup()).ok();
+    tokio::select! {
+        () = heard(&mut interrupt) => {}
+        () = heard(&mut terminate) => {}
+        () = heard(&mut hangup) => {}
     }
-    let waits = watched.iter_mut().map(|signal| Box::pin(signal.recv()));
-    futures_util::future::select_all(waits).await;
+}
+
+async fn heard(watched: &mut Option<Signal>) {
+    match watched {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
+    }
 }

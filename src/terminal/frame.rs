@@ -3,58 +3,32 @@
 //! A frame in which nothing changed writes nothing.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crossterm::cursor::MoveTo;
 use crossterm::queue;
-use crossterm::style::{Attribute, SetAttribute};
-use crossterm::terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate};
-use ratatui::backend::CrosstermBackend;
-use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
+use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
+use ratatui::layout::Size;
+use ratatui::{Frame, Terminal};
 
-/// Bytes kept for the next frame; a larger frame's memory is given back.
-const KEPT: usize = 256 * 1024;
+use super::canvas::{Canvas, SizeOf};
 
-/// The bytes of a frame in the making. The backend flushes after every cursor command, which means nothing here.
-#[derive(Debug, Clone, Default)]
-struct Pending(Arc<Mutex<Vec<u8>>>);
-
-impl Pending {
-    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Write for Pending {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bytes().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+/// Bytes of memory kept between frames.
+const KEPT: usize = 64 * 1024;
 
 /// The drawn screen.
-#[derive(Debug)]
 pub struct Screen<Out: Write> {
-    terminal: Terminal<CrosstermBackend<Pending>>,
-    viewport: Viewport,
-    pending: Pending,
-    /// The bytes of the frame before.
-    last: Vec<u8>,
+    terminal: Terminal<Canvas>,
+    /// Memory for a frame's bytes.
+    frame: Vec<u8>,
     out: Out,
 }
 
 impl<Out: Write> Screen<Out> {
-    /// A screen that believes the terminal to be blank.
+    /// A screen as large as `size` says, now and at every frame. The first frame clears it.
     ///
     /// # Errors
-    /// The terminal does not say its size.
-    pub fn new(out: Out, viewport: Viewport) -> io::Result<Self> {
-        let pending = Pending::default();
-        let terminal = terminal(&pending, &viewport)?;
-        Ok(Self { terminal, viewport, pending, last: Vec::new(), out })
+    /// The size is not known.
+    pub fn new(out: Out, size: SizeOf) -> io::Result<Self> {
+        Ok(Self { terminal: Terminal::new(Canvas::new(size)?)?, frame: Vec::new(), out })
     }
 
     /// Draws one frame; how many bytes the terminal was sent.
@@ -62,37 +36,24 @@ impl<Out: Write> Screen<Out> {
     /// # Errors
     /// The terminal is gone.
     pub fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<usize> {
-        self.pending.bytes().clear();
-        self.terminal.draw(view)?;
-        let mut bytes = self.pending.bytes();
-        // No cell can change twice to the same thing, so equal bytes only place the cursor where it stands.
-        if *bytes == self.last {
+        self.frame.clear();
+        queue!(self.frame, BeginSynchronizedUpdate)?;
+        let empty = self.frame.len();
+        render(&mut self.terminal, &mut self.frame, view)?;
+        if self.frame.len() == empty {
             return Ok(0);
         }
-        let mut frame = Vec::with_capacity(bytes.len() + 16);
-        queue!(frame, BeginSynchronizedUpdate)?;
-        frame.extend_from_slice(&bytes);
-        queue!(frame, EndSynchronizedUpdate)?;
-        std::mem::swap(&mut self.last, &mut bytes);
-        if bytes.capacity() > KEPT {
-            *bytes = Vec::new();
-        }
-        drop(bytes);
-        self.out.write_all(&frame)?;
+        queue!(self.frame, EndSynchronizedUpdate)?;
+        self.out.write_all(&self.frame)?;
         self.out.flush()?;
-        Ok(frame.len())
+        let written = self.frame.len();
+        self.frame.shrink_to(KEPT);
+        Ok(written)
     }
 
-    /// Clears the terminal; the next frame is drawn whole. For after anybody else wrote to it.
-    ///
-    /// # Errors
-    /// The terminal is gone.
-    pub fn reset(&mut self) -> io::Result<()> {
-        // A new one: the old one's own way to clear asks the terminal where its cursor is, and waits for the answer.
-        self.terminal = terminal(&self.pending, &self.viewport)?;
-        self.last.clear();
-        queue!(self.out, SetAttribute(Attribute::Reset), Clear(ClearType::All), MoveTo(0, 0))?;
-        self.out.flush()
+    /// Somebody else wrote to the terminal: the next frame clears it and draws everything.
+    pub fn forget(&mut self) {
+        self.terminal.backend_mut().forget();
     }
 
     /// Where bytes that are no part of a frame go: title, clipboard, bell.
@@ -101,21 +62,38 @@ impl<Out: Write> Screen<Out> {
     }
 }
 
-fn terminal(pending: &Pending, viewport: &Viewport) -> io::Result<Terminal<CrosstermBackend<Pending>>> {
-    let options = TerminalOptions { viewport: viewport.clone() };
-    Terminal::with_options(CrosstermBackend::new(pending.clone()), options)
+/// Draws one frame into `out`.
+pub(super) fn render(
+    terminal: &mut Terminal<Canvas>,
+    out: &mut Vec<u8>,
+    view: impl FnOnce(&mut Frame<'_>),
+) -> io::Result<()> {
+    let mut whole = None;
+    terminal.draw(|frame| {
+        view(frame);
+        whole = Some(frame.buffer_mut().clone());
+    })?;
+    let canvas = terminal.backend_mut();
+    if let Some(whole) = whole {
+        canvas.want(whole);
+    }
+    canvas.emit(out)
+}
+
+/// The terminal's own size.
+///
+/// # Errors
+/// There is no terminal.
+pub fn terminal_size() -> io::Result<Size> {
+    let (width, height) = crossterm::terminal::size()?;
+    Ok(Size::new(width, height))
 }
 
 #[cfg(test)]
 mod tests {
-    use ratatui::Viewport;
-    use ratatui::layout::{Position, Rect};
+    use ratatui::layout::{Position, Size};
 
     use super::Screen;
-
-    fn screen() -> Screen<Vec<u8>> {
-        Screen::new(Vec::new(), Viewport::Fixed(Rect::new(0, 0, 20, 3))).unwrap()
-    }
 
     fn show(screen: &mut Screen<Vec<u8>>, text: &str) -> String {
         screen.out().clear();
@@ -131,32 +109,13 @@ mod tests {
 
     #[test]
     fn a_frame_is_one_synchronized_update_of_what_changed() {
-        let mut screen = screen();
+        let mut screen = Screen::new(Vec::new(), Box::new(|| Ok(Size::new(20, 3)))).unwrap();
         let first = show(&mut screen, "hello");
-        assert!(first.starts_with("␛[?2026h") && first.ends_with("␛[?2026l"), "{first}");
+        assert!(first.starts_with("␛[?2026h␛[0m␛[2J") && first.ends_with("␛[2;3H␛[?25h␛[?2026l"), "{first}");
         assert_eq!(first.matches("␛[?2026").count(), 2, "{first}");
-        assert!(first.contains("hello") && first.contains("␛[2;3H"), "{first}");
-        let second = show(&mut screen, "hellO");
-        assert!(second.contains('O') && !second.contains("hell"), "{second}");
-        assert!(second.len() < 90, "{second}");
-    }
-
-    #[test]
-    fn a_frame_without_a_change_writes_nothing() {
-        let mut screen = screen();
-        show(&mut screen, "hello");
-        show(&mut screen, "hello");
-        assert_eq!(show(&mut screen, "hello"), "");
-        assert!(show(&mut screen, "help").contains('p'));
-    }
-
-    #[test]
-    fn after_a_reset_everything_is_drawn_again() {
-        let mut screen = screen();
-        show(&mut screen, "hello");
-        screen.out().clear();
-        screen.reset().unwrap();
-        assert_eq!(screen.out().as_slice(), b"\x1b[0m\x1b[2J\x1b[1;1H");
-        assert!(show(&mut screen, "hello").contains("hello"));
+        assert_eq!(show(&mut screen, "hellO"), "␛[?2026h␛[1;5HO␛[39m␛[49m␛[59m␛[0m␛[2;3H␛[?2026l");
+        assert_eq!(show(&mut screen, "hellO"), "");
+        screen.forget();
+        assert!(show(&mut screen, "hellO").contains("␛[2J␛[1;1HhellO"));
     }
 }

@@ -7,6 +7,7 @@
     reason = "the loop of the screen tells the time, and the editor's file is read back by name"
 )]
 
+pub mod canvas;
 pub mod clipboard;
 pub mod editor;
 pub mod frame;

@@ -11,12 +11,11 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt as _;
-use ratatui::Viewport;
 use tokio::sync::mpsc::Receiver;
 
 use super::clipboard::{self, Multiplexer};
 use super::editor::{self, Programs};
-use super::frame::Screen;
+use super::frame::{Screen, terminal_size};
 use super::guard::{Guard, Mouse};
 use super::pace::{Cause, Pace};
 use super::signals::{Heard, Signals};
@@ -76,7 +75,7 @@ pub async fn run(
 ) -> io::Result<Exit> {
     let signals = Signals::listen()?;
     let guard = Guard::enter(mouse(ui.mouse()))?;
-    let screen = Screen::new(io::stdout(), Viewport::Fullscreen)?;
+    let screen = Screen::new(io::stdout(), Box::new(terminal_size))?;
     let mut session = Session {
         ui,
         submit: &submit,
@@ -256,7 +255,7 @@ impl<S: Fn(Command)> Session<'_, S> {
                 self.take_back()?;
             }
             Cmd::Redraw => {
-                self.screen.reset()?;
+                self.screen.forget();
                 self.wanted = Some(Cause::Person);
             }
             Cmd::Quit => return Ok(Some(Exit::Quit)),
@@ -292,15 +291,15 @@ impl<S: Fn(Command)> Session<'_, S> {
 
     fn take_back(&mut self) -> io::Result<()> {
         self.guard.resume()?;
-        self.screen.reset()?;
+        self.screen.forget();
         self.events.get_or_insert_with(EventStream::new);
         self.sized()
     }
 
     /// Tells the screen its size: the first message, and again after somebody else had the terminal.
     fn sized(&mut self) -> io::Result<()> {
-        let (width, height) = crossterm::terminal::size()?;
-        self.messages.push_front(Msg::Resize { width, height });
+        let size = terminal_size()?;
+        self.messages.push_front(Msg::Resize { width: size.width, height: size.height });
         Ok(())
     }
 }

@@ -3,6 +3,8 @@
 //! Arguments that do not parse are never guessed at. Coercion changes a value only where that loses nothing; see
 //! [`check`] for the whole list.
 
+use std::cell::Cell;
+
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
@@ -13,6 +15,9 @@ const MAX_FAULTS: usize = 20;
 
 /// Characters of one fault.
 const MAX_FAULT_CHARS: usize = 240;
+
+/// Alternatives tried for one call: nested ones multiply, and a server chooses its own schema.
+const MAX_ATTEMPTS: u32 = 20_000;
 
 /// `$ref` hops followed for one value, so that a schema that refers to itself ends.
 const MAX_HOPS: usize = 16;
@@ -28,8 +33,13 @@ const MAX_HOPS: usize = 16;
 /// One result text naming every fault, first the unexpected, then the missing, then the unfit:
 /// `invalid arguments for tool 'f': unexpected argument 'x'; missing required argument 'y'; 'n' must be …`.
 pub fn check(tool: &str, schema: &Value, arguments: Value) -> Result<Value, String> {
-    let mut coercion = Coercion { root: schema, unexpected: Vec::new(), missing: Vec::new(), unfit: Vec::new() };
+    let attempts = Cell::new(MAX_ATTEMPTS);
+    let mut coercion = Coercion::new(schema, &attempts);
     let arguments = coercion.value(schema, arguments, &Path::Root);
+    if attempts.get() == 0 {
+        // The validator would try as many, and it has no bound.
+        return Err(format!("invalid arguments for tool '{tool}': they nest too deeply to be checked"));
+    }
     coercion.validate(&arguments).map_err(|error| {
         format!("the schema of tool '{tool}' cannot be checked: {}", one_line(&error, MAX_FAULT_CHARS))
     })?;
@@ -161,6 +171,8 @@ impl Path<'_> {
 
 struct Coercion<'a> {
     root: &'a Value,
+    /// Alternatives that may still be tried.
+    attempts: &'a Cell<u32>,
     unexpected: Vec<String>,
     missing: Vec<String>,
     /// Faults of a value, each with the validator's pointer to it.
@@ -168,6 +180,10 @@ struct Coercion<'a> {
 }
 
 impl<'a> Coercion<'a> {
+    fn new(root: &'a Value, attempts: &'a Cell<u32>) -> Self {
+        Self { root, attempts, unexpected: Vec::new(), missing: Vec::new(), unfit: Vec::new() }
+    }
+
     fn value(&mut self, schema: &'a Value, value: Value, path: &Path<'_>) -> Value {
         let schema = self.resolve(schema);
         let kinds = kinds(schema);
@@ -245,8 +261,9 @@ impl<'a> Coercion<'a> {
         let Some(list) = list else { return value };
         for exact in [true, false] {
             for inner in list {
-                let mut attempt =
-                    Coercion { root: self.root, unexpected: Vec::new(), missing: Vec::new(), unfit: Vec::new() };
+                let Some(left) = self.attempts.get().checked_sub(1) else { return value };
+                self.attempts.set(left);
+                let mut attempt = Coercion::new(self.root, self.attempts);
                 let coerced = attempt.value(inner, value.clone(), path);
                 let fits = attempt.unexpected.is_empty() && attempt.missing.is_empty() && attempt.unfit.is_empty();
                 if fits && (!exact || coerced == value) {

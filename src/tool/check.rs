@@ -53,6 +53,9 @@ impl Checks {
     }
 
     /// What is known of `tool`, however old. No answer yet is a no.
+    ///
+    /// # Errors
+    /// The reason why it is withheld.
     pub fn standing(&self, toolset: &str, tool: &str) -> Standing {
         match self.entry(toolset, tool) {
             Some(Entry { answer: Some(standing), .. }) => standing.clone(),
@@ -62,6 +65,9 @@ impl Checks {
     }
 
     /// Asks `toolset`'s own check when that is due, and says what is known then. May block as long as the check does.
+    ///
+    /// # Errors
+    /// The reason why it is withheld.
     pub fn ask(&mut self, toolset: &dyn Toolset, tool: &str, now: i64) -> Standing {
         if self.due(toolset.name(), tool, now) {
             self.record(toolset.name(), tool, now, probe(toolset, tool));

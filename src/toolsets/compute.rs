@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use self::process::{Environment, Exit, Finished, Program, Shares};
 use super::blocking;
-use super::fs::paths::{Paths, reason};
+use super::fs::paths::{Paths, is_folder, reason};
 use crate::config::{Compute as Config, Sandbox};
 use crate::tool::output::one_line;
 use crate::tool::{BuildError, Function, Kind, Output, Preview, Risk, Services, Tool, Toolset, digest};
@@ -159,7 +159,7 @@ fn preview(place: &Place, arguments: &RunCommand) -> Preview {
         |words| serde_json::Value::from(words).to_string(),
     );
     let cwd = match place.cwd(&arguments.cwd) {
-        Ok(cwd) if cwd.is_dir() => cwd.display().to_string(),
+        Ok(cwd) if is_folder(&cwd) => cwd.display().to_string(),
         Ok(cwd) => format!("{} (does not exist)", cwd.display()),
         Err(fault) => fault,
     };
@@ -176,7 +176,7 @@ fn command(place: Arc<Place>, arguments: RunCommand) -> BoxFuture<'static, Outpu
             return Output::failed("Error: command must not contain a NUL character");
         }
         let cwd = match place.cwd(&arguments.cwd) {
-            Ok(cwd) if cwd.is_dir() => cwd,
+            Ok(cwd) if is_folder(&cwd) => cwd,
             _ => {
                 let shown = one_line(&arguments.cwd, 200);
                 return Output::failed(format!("Error: working directory does not exist: {shown}"));
@@ -240,7 +240,7 @@ fn execute(place: Arc<Place>, arguments: ExecutePython) -> BoxFuture<'static, Ou
         };
         let finished = run_python(&place, folder.path(), stdin).await;
         // Removing a folder may block, and so may what the code left in it.
-        let _ = tokio::task::spawn_blocking(move || folder.close()).await;
+        drop(tokio::task::spawn_blocking(move || drop(folder)).await);
         match finished {
             Ok(finished) => python_answer(&finished),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Output::failed(

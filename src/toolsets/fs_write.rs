@@ -1,6 +1,8 @@
 //! `fs_write`: writes whole files and replaces one passage of a file, each in one step that a reader never sees half
 //! done. The file as it was is kept. It writes neither outside `[fs].roots` nor into this program's own state (P23).
 
+#![expect(clippy::disallowed_methods, reason = "the user's files are looked at here; errors name the path as written")]
+
 mod backup;
 mod guard;
 
@@ -15,7 +17,7 @@ use similar::TextDiff;
 use self::backup::Backups;
 use self::guard::Guard;
 use super::fs::paths::{Paths, reason};
-use super::fs::replace::{NewFile, replace};
+use super::fs::replace::replace;
 use super::{Cancel, blocking};
 use crate::config::Config;
 use crate::tool::output::{bounded, count};
@@ -206,8 +208,7 @@ impl Place {
         self.backups.keep(context, tool, &before.path, before.bytes.as_deref(), content.as_bytes()).map_err(
             |error| format!("Nothing was written to {text}, for the file as it was could not be kept: {error}"),
         )?;
-        replace(&before.path, content.as_bytes(), NewFile::Usual)
-            .map_err(|error| format!("Error writing file: {error}"))
+        replace(&before.path, content.as_bytes()).map_err(|error| format!("Error writing file: {error}"))
     }
 
     /// What the card shows: where it goes and what changes there. `make` yields the new text from the old.

@@ -4,16 +4,17 @@
 mod notes;
 mod rank;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use self::notes::Notes;
 use super::blocking;
-use super::fs::paths::reason;
-use super::fs::replace::{NewFile, replace};
+use crate::system::{FileError, files};
 use crate::tool::output::{count, one_line};
 use crate::tool::{BuildError, Function, Kind, Output, Risk, Services, Tool, Toolset};
 
@@ -94,104 +95,105 @@ impl Toolset for Memory {
 
     fn build(&self, services: &Services) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
         let file = Arc::new(services.data.join("memory.md"));
-        let reading = |work: fn(&Notes, &str, i64) -> Output| {
-            let file = Arc::clone(&file);
-            move |query: String, n: i64| {
-                let file = Arc::clone(&file);
-                blocking("memory", move |_| match read(&file) {
-                    Ok(notes) => work(&notes, &query, n),
-                    Err(error) => Output::failed(error),
-                })
-            }
-        };
-        let changing = |work: fn(&mut Notes, &str, &str) -> Result<String, Output>| {
-            let (file, writing) = (Arc::clone(&file), Arc::clone(&self.writing));
-            move |first: String, second: String| {
-                let (file, writing) = (Arc::clone(&file), Arc::clone(&writing));
-                blocking("memory", move |_| {
-                    let _writing = writing.lock().unwrap_or_else(PoisonError::into_inner);
-                    change(&file, |notes| work(notes, &first, &second))
-                })
-            }
-        };
-        let search_notes = reading(search);
-        let list_notes = reading(list);
-        let store_note = changing(store);
-        let update_note = changing(update);
-        let forget_note = changing(forget);
         Ok(vec![
-            Function::new(
+            changing(
                 "store_memory",
                 include_str!("../../assets/tools/store_memory.md"),
-                Risk::Write,
-                move |arguments: Store, _| store_note(arguments.content, String::new()),
-            )
-            .boxed(),
-            Function::new(
+                &file,
+                &self.writing,
+                |notes, arguments: Store| store(notes, &arguments.content),
+            ),
+            reading(
                 "search_memories",
                 include_str!("../../assets/tools/search_memories.md"),
-                Risk::Read,
-                move |arguments: Search, _| search_notes(arguments.query, arguments.n_results),
-            )
-            .boxed(),
-            Function::new(
-                "list_memories",
-                include_str!("../../assets/tools/list_memories.md"),
-                Risk::Read,
-                move |_: List, _| list_notes(String::new(), 0),
-            )
-            .boxed(),
-            Function::new(
+                &file,
+                |notes, arguments: Search| search(notes, &arguments.query, arguments.n_results),
+            ),
+            reading("list_memories", include_str!("../../assets/tools/list_memories.md"), &file, |notes, _: List| {
+                list(notes)
+            }),
+            changing(
                 "update_memory",
                 include_str!("../../assets/tools/update_memory.md"),
-                Risk::Write,
-                move |arguments: Update, _| update_note(arguments.old, arguments.new),
-            )
-            .boxed(),
-            Function::new(
+                &file,
+                &self.writing,
+                |notes, arguments: Update| update(notes, &arguments.old, &arguments.new),
+            ),
+            changing(
                 "forget_memory",
                 include_str!("../../assets/tools/forget_memory.md"),
-                Risk::Write,
-                move |arguments: Forget, _| forget_note(arguments.content, String::new()),
-            )
-            .boxed(),
+                &file,
+                &self.writing,
+                |notes, arguments: Forget| forget(notes, &arguments.content),
+            ),
         ])
     }
 }
 
+/// A tool that looks at what is stored.
+fn reading<A>(
+    name: &'static str,
+    description: &str,
+    file: &Arc<PathBuf>,
+    work: fn(&Notes, A) -> Output,
+) -> Arc<dyn Tool>
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+{
+    let file = Arc::clone(file);
+    Function::new(name, description, Risk::Read, move |arguments: A, _| {
+        let file = Arc::clone(&file);
+        blocking(name, move |_| match read(&file) {
+            Ok(notes) => work(&notes, arguments),
+            Err(error) => Output::failed(error),
+        })
+    })
+    .boxed()
+}
+
+/// A tool that changes what is stored. `work` answers with the text for the model, or with an answer that changes nothing.
+fn changing<A>(
+    name: &'static str,
+    description: &str,
+    file: &Arc<PathBuf>,
+    writing: &Arc<Mutex<()>>,
+    work: fn(&mut Notes, A) -> Result<String, Output>,
+) -> Arc<dyn Tool>
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+{
+    let (file, writing) = (Arc::clone(file), Arc::clone(writing));
+    Function::new(name, description, Risk::Write, move |arguments: A, _| {
+        let (file, writing) = (Arc::clone(&file), Arc::clone(&writing));
+        blocking(name, move |_| {
+            let _writing = writing.lock().unwrap_or_else(PoisonError::into_inner);
+            change(&file, |notes| work(notes, arguments))
+        })
+    })
+    .boxed()
+}
+
 fn read(file: &Path) -> Result<Notes, String> {
-    match std::fs::read(file) {
-        // A person may have saved it in another encoding; their words are shown as well as can be, and a change is
-        // refused below.
+    match files::read(file) {
+        // A person may have saved it in another encoding: their words are shown as well as can be, and changes refused.
         Ok(bytes) => Ok(Notes::parse(&String::from_utf8_lossy(&bytes))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Notes::default()),
-        Err(error) => Err(format!("Memory cannot be read: {}: {}", file.display(), reason(&error))),
+        Err(error) if error.is_missing() => Ok(Notes::default()),
+        Err(error) => Err(format!("Memory cannot be read: {error}")),
     }
 }
 
 /// Reads, changes and replaces the file, under a lock that another process of this program respects.
-fn change(file: &PathBuf, work: impl FnOnce(&mut Notes) -> Result<String, Output>) -> Output {
+fn change(file: &Path, work: impl FnOnce(&mut Notes) -> Result<String, Output>) -> Output {
     let failed = |error: String| Output::failed(format!("Memory cannot be changed: {error}"));
-    let in_file = |error: &std::io::Error| failed(format!("{}: {}", file.display(), reason(error)));
-    if let Some(folder) = file.parent()
-        && let Err(error) = std::fs::create_dir_all(folder)
-    {
-        return in_file(&error);
-    }
-    let lock = match std::fs::File::create(file.with_extension("lock")) {
+    let _lock = match lock(file) {
         Ok(lock) => lock,
-        Err(error) => return in_file(&error),
+        Err(error) => return failed(error.to_string()),
     };
-    if let Err(error) = lock.lock() {
-        return in_file(&error);
-    }
-    let text = match std::fs::read(file) {
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(_) => return failed(format!("{} is not UTF-8 text, and rewriting it would harm it.", file.display())),
-        },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => notes::HEADER.to_owned(),
-        Err(error) => return in_file(&error),
+    let text = match files::read(file).map(String::from_utf8) {
+        Ok(Ok(text)) => text,
+        Ok(Err(_)) => return failed(format!("{} is not UTF-8 text, and rewriting it would harm it", file.display())),
+        Err(error) if error.is_missing() => notes::HEADER.to_owned(),
+        Err(error) => return failed(error.to_string()),
     };
     let mut notes = Notes::parse(&text);
     let answer = match work(&mut notes) {
@@ -200,12 +202,25 @@ fn change(file: &PathBuf, work: impl FnOnce(&mut Notes) -> Result<String, Output
     };
     let text = notes.to_text();
     if text.len() > MAX_FILE_BYTES {
-        return failed(format!("{} would be over 1 MiB. Forget something first.", file.display()));
+        return failed(format!("{} would be over 1 MiB; forget something first", file.display()));
     }
-    match replace(file, text.as_bytes(), NewFile::Private) {
+    match files::write(file, text.as_bytes()) {
         Ok(()) => Output::ok(answer),
-        Err(error) => failed(error),
+        Err(error) => failed(error.to_string()),
     }
+}
+
+/// Waits until no other process changes the file. The lock ends with the value.
+#[expect(clippy::disallowed_methods, reason = "a lock needs the file itself; its errors name the path")]
+fn lock(file: &Path) -> Result<File, FileError> {
+    if let Some(folder) = file.parent() {
+        files::create_directory(folder)?;
+    }
+    let path = file.with_extension("lock");
+    let lock = files::private().create(true).truncate(false).write(true).open(&path);
+    let lock = lock.map_err(FileError::at("open", &path))?;
+    lock.lock().map_err(FileError::at("lock", &path))?;
+    Ok(lock)
 }
 
 /// One line, with its words; refused when empty or too long.
@@ -222,7 +237,7 @@ fn fact(text: &str) -> Result<String, Output> {
     Ok(fact)
 }
 
-fn store(notes: &mut Notes, content: &str, _: &str) -> Result<String, Output> {
+fn store(notes: &mut Notes, content: &str) -> Result<String, Output> {
     let fact = fact(content)?;
     if notes.position(&fact).is_some() {
         return Err(Output::ok("Already stored."));
@@ -241,7 +256,7 @@ fn update(notes: &mut Notes, old: &str, new: &str) -> Result<String, Output> {
     Ok("Updated.".to_owned())
 }
 
-fn forget(notes: &mut Notes, content: &str, _: &str) -> Result<String, Output> {
+fn forget(notes: &mut Notes, content: &str) -> Result<String, Output> {
     let at = find(notes, content, "forgotten")?;
     let fact = notes.remove(at);
     Ok(format!("Forgotten: {}", one_line(&fact, 200)))
@@ -294,7 +309,7 @@ fn search(notes: &Notes, query: &str, n_results: i64) -> Output {
         .with_note("near misses")
 }
 
-fn list(notes: &Notes, _: &str, _: i64) -> Output {
+fn list(notes: &Notes) -> Output {
     if notes.is_empty() {
         return Output::ok("Memory is empty.").with_note("none");
     }

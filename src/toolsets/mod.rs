@@ -100,6 +100,7 @@ mod tests {
     }
 
     #[tokio::test]
+    #[expect(clippy::disallowed_methods, reason = "a test that drops a call on purpose")]
     async fn dropping_a_call_tells_its_work() {
         let (begun, begins) = std::sync::mpsc::channel();
         let (ended, ends) = std::sync::mpsc::channel();

@@ -1,7 +1,6 @@
 //! `todo`: an agent's own plan, one for each conversation and agent, at most 20 steps. It is kept in a small file, so
 //! that it is there again after a restart; it runs nothing.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,8 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocking;
-use super::fs::paths::reason;
-use super::fs::replace::{NewFile, replace};
+use crate::system::{FileError, files};
 use crate::tool::output::one_line;
 use crate::tool::{BuildError, CallContext, Function, Kind, Output, Risk, Services, Tool, Toolset};
 
@@ -135,27 +133,29 @@ fn update(file: &Path, change: Change) -> Result<Output, String> {
         remove(file)?;
         return Ok(Output::ok(format!("Plan ended: {done} of {} done.", after.steps.len())).with_note("plan ended"));
     }
-    let text = serde_json::to_string_pretty(&after).map_err(|error| format!("Could not keep the plan: {error}"))?;
-    replace(file, text.as_bytes(), NewFile::Private).map_err(|error| format!("Could not keep the plan: {error}"))?;
+    let text = serde_json::to_string_pretty(&after).map_err(|error| format!("The plan was not kept: {error}"))?;
+    keep(file, &text).map_err(|error| format!("The plan was not kept: {error}"))?;
     Ok(show(&after))
 }
 
-fn remove(file: &Path) -> Result<(), String> {
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(format!("Could not end the plan: {}: {}", file.display(), reason(&error)))
-        }
-        _ => Ok(()),
+fn keep(file: &Path, text: &str) -> Result<(), FileError> {
+    if let Some(folder) = file.parent() {
+        files::create_directory(folder)?;
     }
+    files::write(file, text.as_bytes())
+}
+
+fn remove(file: &Path) -> Result<(), String> {
+    files::remove(file).map(drop).map_err(|error| format!("The plan did not end: {error}"))
 }
 
 fn read(file: &Path) -> Result<Option<Plan>, String> {
-    match std::fs::read(file) {
+    match files::read(file) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
             format!("The plan in {} cannot be read ({error}). Send `close` to start again.", file.display())
         }),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("The plan cannot be read: {}: {}", file.display(), reason(&error))),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(format!("There is a plan, but {error}")),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::agent::Command;
 use crate::agent::command::Switched;
 
 /// Carries out `action`, which `key` asked for.
+#[expect(clippy::too_many_lines, reason = "one arm for each action: the compiler sees that none is forgotten")]
 pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
     match action {
         Action::Help => toggle(ui, Overlay::Help { scroll: 0 }),
@@ -114,6 +115,8 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         Action::RowDown => move_or_scroll(ui, 1, now),
         Action::RowFirst => move_or_scroll(ui, isize::MIN, now),
         Action::RowLast => move_or_scroll(ui, isize::MAX, now),
+        Action::AgentNext => other_agent(ui, 1, now),
+        Action::AgentPrevious => other_agent(ui, -1, now),
         Action::RowOpen => return open_row(ui, now),
 
         Action::RequestLoad => request_load(ui, now),
@@ -297,7 +300,7 @@ fn start_search(ui: &mut Ui) {
 fn page(ui: &mut Ui, by: isize, now: i64) {
     let layout = ui.layout(now);
     let lines = by * isize::try_from(layout.main.height.saturating_sub(2).max(1)).unwrap_or(1);
-    if ui.overlay == Some(Overlay::Card) || (ui.overlay.is_none() && ui.focus == Focus::Card) {
+    if ui.focus == Focus::Card && matches!(ui.overlay, None | Some(Overlay::Card)) {
         scroll_card(ui, lines);
     } else if ui.overlay.is_some() || ui.focus == Focus::Pane {
         move_or_scroll(ui, lines, now);
@@ -336,19 +339,15 @@ fn open_block(ui: &mut Ui, now: i64) {
 }
 
 fn with_block(ui: &mut Ui, now: i64, wish: impl FnOnce(String) -> Cmd) -> Vec<Cmd> {
-    match ui.transcript.selected_text() {
-        Some(text) => {
-            let cmd = wish(text);
-            if matches!(cmd, Cmd::Copy(_)) {
-                ui.flash("copied", now);
-            }
-            vec![cmd]
-        }
-        None => {
-            ui.flash("choose a block first: j and k", now);
-            Vec::new()
-        }
+    let Some(text) = ui.transcript.selected_text() else {
+        ui.flash("choose a block first: j and k", now);
+        return Vec::new();
+    };
+    let cmd = wish(text);
+    if matches!(cmd, Cmd::Copy(_)) {
+        ui.flash("copied", now);
     }
+    vec![cmd]
 }
 
 /// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
@@ -440,7 +439,25 @@ fn open_row(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     Vec::new()
 }
 
+/// The panes show another agent's report, around the end.
+fn other_agent(ui: &mut Ui, by: isize, now: i64) {
+    let agents: Vec<_> = ui.reports.keys().collect();
+    let shown = ui.report().map(|report| &report.agent);
+    let Some(at) = agents.iter().position(|agent| Some(*agent) == shown).filter(|_| agents.len() > 1) else {
+        ui.flash("there is one agent", now);
+        return;
+    };
+    let next = (at + agents.len()).saturating_add_signed(by) % agents.len();
+    ui.panes.agent = agents.get(next).map(|agent| (*agent).clone());
+    ui.panes.select(PaneKind::Tools, 0);
+    ui.panes.select(PaneKind::Policy, 0);
+}
+
 fn request_load(ui: &mut Ui, now: i64) {
+    if ui.report().map(|report| &report.agent) != ui.entry_report().map(|report| &report.agent) {
+        ui.flash("only that agent itself can load it", now);
+        return;
+    }
     let Some(row) = rows::selected_toolset(ui) else { return };
     match row.state {
         ToolsetState::Loadable | ToolsetState::Failed { .. } => {
@@ -463,13 +480,11 @@ fn switch(ui: &Ui) -> Vec<Cmd> {
 }
 
 fn revoke(ui: &mut Ui, now: i64) -> Vec<Cmd> {
-    match rows::selected_grant(ui) {
-        Some(grant) => vec![Cmd::Submit(Command::Revoke { grant }), Cmd::Submit(Command::Report)],
-        None => {
-            ui.flash("choose a grant first", now);
-            Vec::new()
-        }
-    }
+    let Some(grant) = rows::selected_grant(ui) else {
+        ui.flash("choose a grant first", now);
+        return Vec::new();
+    };
+    vec![Cmd::Submit(Command::Revoke { grant }), Cmd::Submit(Command::Report)]
 }
 
 /// Enter in the composer: runs a command, or says what is written.
@@ -553,10 +568,9 @@ fn switch_conversation(ui: &mut Ui, wanted: &str) -> Vec<Cmd> {
     let open = |id: &str| vec![Cmd::Submit(Command::Open { id: id.to_owned() })];
     match (by_id.as_slice(), by_title.as_slice()) {
         _ if wanted.is_empty() => {}
-        ([one], _) => return open(&one.id),
-        (_, [one]) => return open(&one.id),
+        ([one], _) | (_, [one]) => return open(&one.id),
         _ if ui.conversations.is_empty() => return open(wanted),
-        _ => ui.panes.conversation_filter = wanted.to_owned(),
+        _ => wanted.clone_into(&mut ui.panes.conversation_filter),
     }
     open_pane(ui, PaneKind::Conversations)
 }

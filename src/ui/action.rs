@@ -42,6 +42,16 @@ impl Context {
         }
     }
 
+    /// Whether a key can be looked up in both at one moment.
+    fn overlaps(self, other: Self) -> bool {
+        let pane = |context| matches!(context, Self::Tools | Self::Policy | Self::Conversations);
+        self == other
+            || self == Self::Everywhere
+            || other == Self::Everywhere
+            || (self == Self::Pane && pane(other))
+            || (other == Self::Pane && pane(self))
+    }
+
     /// Every context, in the order in which help shows them.
     pub const ALL: [Self; 8] = [
         Self::Everywhere,
@@ -175,6 +185,8 @@ actions! {
     Pane KeysOnly RowDown "row_down" ["Down"] "row down";
     Pane KeysOnly RowFirst "row_first" ["Home"] "first row";
     Pane KeysOnly RowLast "row_last" ["End"] "last row";
+    Pane KeysOnly AgentNext "agent_next" ["Right"] "another agent's tools or policy";
+    Pane KeysOnly AgentPrevious "agent_previous" ["Left"] "the agent before";
     Pane KeysOnly RowOpen "row_open" ["Enter"] "open or choose the row";
 
     Tools KeysOnly RequestLoad "request_load" ["l"] "write a request to load it into the composer";
@@ -247,7 +259,8 @@ impl KeyMap {
     /// The shipped keys with `[keys]` over them: a name's list replaces all its shipped keys; an empty list unbinds.
     ///
     /// # Errors
-    /// Every fault of the table together: unknown names and keys, reserved keys, conflicts within a context.
+    /// Every fault of the table together: unknown names and keys, reserved keys, conflicts within a context or between
+    /// contexts in which a key is looked up at one moment.
     pub fn with(overrides: &BTreeMap<String, Vec<String>>) -> Result<Self, Vec<KeyFault>> {
         let mut faults = Vec::new();
         let mut map = Self { keys: HashMap::new(), shown: BTreeMap::new() };
@@ -274,15 +287,20 @@ impl KeyMap {
                 }
             }
             for key in &keys {
-                if let Some(other) = map.keys.get(&(row.context, *key)) {
-                    let other = other.row();
+                let taken = map.shown.iter().filter(|(_, keys)| keys.contains(key)).map(|(action, _)| action.row());
+                for other in taken.filter(|other| row.context.overlaps(other.context)) {
                     let written = |name: &str| overrides.contains_key(name);
+                    let context = |name: &str| if name == row.name { row.context } else { other.context }.title();
                     let (action, other) =
                         if written(row.name) { (row.name, other.name) } else { (other.name, row.name) };
                     faults.push(KeyFault {
                         action: action.to_owned(),
                         other: Some(other.to_owned()),
-                        message: format!("{key} is bound to both '{action}' and '{other}' ({})", row.context.title()),
+                        message: format!(
+                            "{key} is bound to both '{action}' ({}) and '{other}' ({})",
+                            context(action),
+                            context(other)
+                        ),
                         hint: format!("give '{action}' another key, or '{other}' under [keys] as well"),
                     });
                 }
@@ -424,6 +442,8 @@ mod tests {
             ("editor", &["Ctrl+B"]),
             ("help", &["h"]),
             ("redraw", &["Hyper+X"]),
+            ("switch", &["Enter"]),
+            ("fold", &["Esc"]),
         ]))
         .unwrap_err();
         let text: Vec<_> = faults.iter().map(ToString::to_string).collect();
@@ -434,8 +454,10 @@ mod tests {
                 "h types a character here",
                 "'Hyper+X' is not a key",
                 "Ctrl+B cannot be bound: tmux uses it",
-                "d is bound to both 'allow_once' and 'deny' (focused card)",
+                "d is bound to both 'allow_once' (focused card) and 'deny' (focused card)",
                 "Enter answers no card",
+                "Esc is bound to both 'fold' (transcript) and 'close' (everywhere)",
+                "Enter is bound to both 'switch' (tools (F3)) and 'row_open' (any pane or list)",
             ]
         );
     }

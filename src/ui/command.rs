@@ -10,14 +10,15 @@ pub enum Cmd {
     Submit(agent::Command),
     /// Put this on the clipboard.
     Copy(String),
-    /// Give the terminal to `$VISUAL` or `$EDITOR` on this text and answer with [`super::Msg::EditorReturned`].
+    /// Give the terminal to `$VISUAL` or `$EDITOR` on this text, take it back, draw everything again, and answer with
+    /// [`super::Msg::EditorReturned`].
     OpenEditor {
         /// The text.
         text: String,
         /// What it is.
         purpose: EditorPurpose,
     },
-    /// Give the terminal to `$PAGER` on this text.
+    /// Give the terminal to `$PAGER` on this text, take it back, and draw everything again.
     OpenPager(String),
     /// Title the terminal window. Already clean: no control characters.
     SetTitle(String),

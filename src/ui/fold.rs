@@ -2,11 +2,11 @@
 
 use super::command::Cmd;
 use super::pane::{Overlay, PaneKind, Prompt};
-use super::state::{Focus, Retry, Session, Turn, Ui};
+use super::state::{Focus, Retry, Session, Turn, Ui, Window};
 use super::text::clean_line;
 use crate::agent::call::CallId;
-use crate::agent::update::{Alert, Severity};
-use crate::agent::{Command, Event, Update, UserOrigin};
+use crate::agent::update::{Alert, Preview, Severity};
+use crate::agent::{Ask, Command, Event, Update, UserOrigin};
 
 /// Takes one update in, and answers with what has to be done outside.
 pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
@@ -74,14 +74,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
                 turn.retry = Some(Retry { message: clean_line(&message), until, attempt });
             }
         }
-        Event::Ask { ask, preview, changed } => {
-            let sentence = format!("{} asks: {}", asker(&ask.chain), clean_line(&ask.tool.to_string()));
-            ui.inbox.arrive(ask, preview, changed, now);
-            mark_waiting(ui);
-            if ui.bell && !ui.window_focused && !ui.replaying {
-                cmds.push(Cmd::Notify(sentence));
-            }
-        }
+        Event::Ask { ask, preview, changed } => cmds.extend(asked(ui, ask, preview, changed, now)),
         Event::Answer { call, answer } => {
             let granted = matches!(answer, crate::access::Answer::AllowedForConversation);
             close_card(ui, call, now);
@@ -116,6 +109,14 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         Event::Queued { .. } | Event::ToolCall { .. } | Event::Running { .. } | Event::Error { .. } => {}
     }
     cmds
+}
+
+/// A card comes up. Where nobody looks, it rings.
+fn asked(ui: &mut Ui, ask: Ask, preview: Preview, changed: bool, now: i64) -> Option<Cmd> {
+    let sentence = format!("{} asks: {}", asker(&ask.chain), clean_line(&ask.tool.to_string()));
+    ui.inbox.arrive(ask, preview, changed, now);
+    mark_waiting(ui);
+    (ui.bell && ui.window == Window::Away && !ui.replaying).then_some(Cmd::Notify(sentence))
 }
 
 /// What happens in a conversation that is not in view reaches the person only where it needs them.

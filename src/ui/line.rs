@@ -60,13 +60,17 @@ impl LineInput {
                 self.caret = kept;
                 return true;
             }
-            KeyCode::Backspace if self.caret > 0 => {
-                self.caret -= 1;
-                self.text.remove(self.caret);
+            KeyCode::Backspace => {
+                if self.caret > 0 {
+                    self.caret -= 1;
+                    self.text.remove(self.caret);
+                }
                 return true;
             }
-            KeyCode::Delete if self.caret < self.text.len() => {
-                self.text.remove(self.caret);
+            KeyCode::Delete => {
+                if self.caret < self.text.len() {
+                    self.text.remove(self.caret);
+                }
                 return true;
             }
             KeyCode::Left => {

@@ -1,7 +1,7 @@
 //! What can happen to the screen: keys, pastes, sizes, ticks, and what the assistant tells. Every message arrives with
 //! the time it arrived at; nothing here reads a clock or a terminal.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use crate::agent::Update;
@@ -126,10 +126,10 @@ impl fmt::Display for Key {
             KeyCode::Char(' ') => name.push_str("Space"),
             KeyCode::Char(character) if self.modifiers.ctrl => name.extend(character.to_uppercase()),
             KeyCode::Char(character) => name.push(character),
-            KeyCode::F(number) => name.push_str(&format!("F{number}")),
+            KeyCode::F(number) => _ = write!(name, "F{number}"),
             KeyCode::PageUp => name.push_str("PgUp"),
             KeyCode::PageDown => name.push_str("PgDn"),
-            other => name.push_str(&format!("{other:?}")),
+            other => _ = write!(name, "{other:?}"),
         }
         f.pad(&name)
     }

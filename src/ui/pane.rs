@@ -1,6 +1,7 @@
 //! State of the side panes and of the views that cover the transcript: which is open, its row and its filter.
 
 use super::line::LineInput;
+use crate::access::AgentName;
 use crate::agent::CallId;
 
 /// A side pane.
@@ -56,6 +57,8 @@ pub struct Panes {
     pub kind: PaneKind,
     /// Why.
     pub opened: Opened,
+    /// The agent whose tools and policy are shown; `None`: the entry agent.
+    pub agent: Option<AgentName>,
     /// Selected row of each, in the order of [`PaneKind::ALL`].
     rows: [usize; 4],
     /// The tools pane's filter.
@@ -73,6 +76,7 @@ impl Default for Panes {
         Self {
             kind: PaneKind::Tools,
             opened: Opened::ByWidth,
+            agent: None,
             rows: [0; 4],
             tool_filter: String::new(),
             tool_sort: ToolSort::Model,

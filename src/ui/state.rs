@@ -120,6 +120,15 @@ pub enum Focus {
     Transcript,
 }
 
+/// Whether somebody looks at the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Window {
+    /// It has the desktop's focus, or never said otherwise.
+    Focused,
+    /// It lost it.
+    Away,
+}
+
 /// What a second press within [`FLASH_MS`] would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Armed {
@@ -137,7 +146,7 @@ pub struct Ui {
     pub(super) bell: bool,
     pub(super) width: u16,
     pub(super) height: u16,
-    pub(super) window_focused: bool,
+    pub(super) window: Window,
     pub(super) replaying: bool,
     pub(super) session: Option<Session>,
     pub(super) turn: Option<Turn>,
@@ -170,7 +179,7 @@ impl Ui {
             bell: settings.bell,
             width: 0,
             height: 0,
-            window_focused: true,
+            window: Window::Focused,
             replaying: false,
             session: None,
             turn: None,
@@ -315,8 +324,14 @@ impl Ui {
         self.calls.get(place.checked_sub(self.calls_dropped)?)
     }
 
-    /// The agent that panes show.
+    /// The report that panes show.
     pub(super) fn report(&self) -> Option<&AgentReport> {
+        let chosen = self.panes.agent.as_ref().and_then(|agent| self.reports.get(agent));
+        chosen.or_else(|| self.entry_report())
+    }
+
+    /// The report of the agent that a person talks to.
+    pub(super) fn entry_report(&self) -> Option<&AgentReport> {
         let entry = self.session.as_ref().and_then(|session| self.reports.get(&session.agent));
         entry.or_else(|| self.reports.values().find(|report| report.entry))
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
 use crate::agent::message::CallKind;
-use crate::agent::{CallId, Event};
+use crate::agent::{CallId, CallLine, Event};
 
 /// A tool call whose block may still change.
 #[derive(Debug)]
@@ -82,37 +82,28 @@ impl Story {
             }
             Event::Call(line) => {
                 // The ledger is kept with the call, not in its block.
-                let line = crate::agent::CallLine { ledger: None, ..line.clone() };
-                let (kind, number) = (line.kind, line.number);
-                let carries = (line.tools, line.tool_bytes);
-                let id = transcript.push(Block::Call(Box::new(CallRule::new(line, self.carried, None))));
-                self.rules.push(id);
-                self.last_rule = Some((id, number));
-                if kind == CallKind::Agent {
-                    self.carried = Some(carries);
-                }
+                let line = CallLine { ledger: None, ..line.clone() };
+                self.begin_call(transcript, line);
             }
             Event::Delta { text } => {
                 self.calm_rule(transcript);
-                match self.said {
-                    Some(id) => transcript.append_text(id, text),
-                    None => {
-                        let block = Block::Assistant { agent: self.agent.clone(), text: text.clone() };
-                        self.said = Some(transcript.push(block));
-                    }
+                if let Some(id) = self.said {
+                    transcript.append_text(id, text);
+                } else {
+                    let block = Block::Assistant { agent: self.agent.clone(), text: text.clone() };
+                    self.said = Some(transcript.push(block));
                 }
             }
             Event::Reasoning { text } => {
                 self.calm_rule(transcript);
-                match self.reasoned {
-                    Some(id) => transcript.append_text(id, text),
-                    None => {
-                        let id = transcript.push(Block::Reasoning { text: text.clone() });
-                        if self.unfold_reasoning {
-                            transcript.toggle_fold(id);
-                        }
-                        self.reasoned = Some(id);
+                if let Some(id) = self.reasoned {
+                    transcript.append_text(id, text);
+                } else {
+                    let id = transcript.push(Block::Reasoning { text: text.clone() });
+                    if self.unfold_reasoning {
+                        transcript.toggle_fold(id);
                     }
+                    self.reasoned = Some(id);
                 }
             }
             Event::Usage { number, usage, took_ms } => {
@@ -135,6 +126,44 @@ impl Story {
                     });
                 }
             }
+            Event::ToolCall { .. }
+            | Event::Ask { .. }
+            | Event::Answer { .. }
+            | Event::Running { .. }
+            | Event::ToolResult { .. } => self.tell_tool(transcript, event, now),
+            Event::Error { message, hint } => {
+                self.calm_rule(transcript);
+                transcript.push(Block::Error { message: message.clone(), hint: hint.clone() });
+            }
+            Event::End { end } => {
+                self.calm_rule(transcript);
+                transcript.push(Block::End(end.clone()));
+                self.last_rule = None;
+            }
+            Event::Replayed
+            | Event::Titled { .. }
+            | Event::TurnStarted { .. }
+            | Event::Alert(_)
+            | Event::Report(_)
+            | Event::Conversations { .. }
+            | Event::UnusedAllows { .. }
+            | Event::Diagnostics { .. } => {}
+        }
+    }
+
+    fn begin_call(&mut self, transcript: &mut Transcript, line: CallLine) {
+        let (kind, number) = (line.kind, line.number);
+        let carries = (line.tools, line.tool_bytes);
+        let id = transcript.push(Block::Call(Box::new(CallRule::new(line, self.carried, None))));
+        self.rules.push(id);
+        self.last_rule = Some((id, number));
+        if kind == CallKind::Agent {
+            self.carried = Some(carries);
+        }
+    }
+
+    fn tell_tool(&mut self, transcript: &mut Transcript, event: &Event, now: i64) {
+        match event {
             Event::ToolCall { call, tool, wire, arguments } => {
                 let name = tool.as_ref().map_or_else(|| wire.clone(), ToString::to_string);
                 let id = transcript.push(Block::Tool(Box::new(ToolRow::new(*call, name, arguments.clone()))));
@@ -177,23 +206,7 @@ impl Story {
                     });
                 }
             }
-            Event::Error { message, hint } => {
-                self.calm_rule(transcript);
-                transcript.push(Block::Error { message: message.clone(), hint: hint.clone() });
-            }
-            Event::End { end } => {
-                self.calm_rule(transcript);
-                transcript.push(Block::End(end.clone()));
-                self.last_rule = None;
-            }
-            Event::Replayed
-            | Event::Titled { .. }
-            | Event::TurnStarted { .. }
-            | Event::Alert(_)
-            | Event::Report(_)
-            | Event::Conversations { .. }
-            | Event::UnusedAllows { .. }
-            | Event::Diagnostics { .. } => {}
+            _ => {}
         }
     }
 

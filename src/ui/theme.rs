@@ -102,8 +102,6 @@ roles! {
     Number = "number",
     /// Code: comments.
     Comment = "comment",
-    /// Code: punctuation and operators.
-    Punctuation = "punctuation",
 }
 
 /// Whether the terminal shows colours.

@@ -9,7 +9,7 @@ use super::fold::fold;
 use super::line::LineInput;
 use super::message::{EditorPurpose, Key, KeyCode, Mouse, MouseKind, Msg};
 use super::pane::{Overlay, PaneKind, Prompt};
-use super::state::{Focus, Ui};
+use super::state::{Focus, Ui, Window};
 use crate::access::Answer;
 use crate::agent::{CallId, Command};
 
@@ -35,7 +35,7 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
             Vec::new()
         }
         Msg::Focus(focused) => {
-            ui.window_focused = focused;
+            ui.window = if focused { Window::Focused } else { Window::Away };
             Vec::new()
         }
         Msg::Tick => Vec::new(),
@@ -45,7 +45,7 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
                 Ok(text) => ui.composer.edited_outside(&text),
                 Err(error) => ui.notice(format!("the editor did not work: {error}"), now),
             }
-            vec![Cmd::Redraw]
+            Vec::new()
         }
         Msg::Notice(text) => {
             ui.notice(text, now);
@@ -63,9 +63,12 @@ fn paste(ui: &mut Ui, text: &str, now: i64) {
             | Prompt::FilterConversations(line),
         ) => line.insert(text),
         Some(Prompt::Delete { .. }) | None => {
-            if matches!(ui.focus, Focus::Card | Focus::Transcript | Focus::Pane) {
-                ui.focus = Focus::Composer;
+            if let Some(Overlay::Palette { query, selected }) = &mut ui.overlay {
+                query.insert(text);
+                *selected = 0;
+                return;
             }
+            to_composer(ui);
             if let Pasted::Cut(bytes) = ui.composer.paste(text) {
                 ui.notice(format!("the paste was cut at {bytes} bytes"), now);
             }
@@ -76,11 +79,11 @@ fn paste(ui: &mut Ui, text: &str, now: i64) {
 
 /// The contexts in which a key is looked up, narrowest first.
 fn contexts(ui: &Ui) -> &'static [Context] {
-    match (&ui.overlay, ui.focus) {
-        (Some(Overlay::Card), _) => &[Context::Card, Context::Everywhere],
+    // A card in full view has its keys only while it has the focus, as in the strip.
+    match (ui.overlay.as_ref().filter(|overlay| **overlay != Overlay::Card), ui.focus) {
         (Some(_), _) => &[Context::Pane, Context::Everywhere],
-        (None, Focus::Composer) => &[Context::Composer, Context::Everywhere],
         (None, Focus::Card) => &[Context::Card, Context::Everywhere],
+        (None, Focus::Composer) => &[Context::Composer, Context::Everywhere],
         (None, Focus::Transcript) => &[Context::Transcript, Context::Everywhere],
         (None, Focus::Pane) => match ui.pane() {
             PaneKind::Agents => &[Context::Pane, Context::Everywhere],
@@ -101,7 +104,7 @@ fn press(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
         return prompt_key(ui, key, now);
     }
     if ui.composer.history_search().is_some()
-        && let Some(cmds) = history_key(ui, key, now)
+        && let Some(cmds) = history_key(ui, key)
     {
         return cmds;
     }
@@ -117,25 +120,31 @@ fn press(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
     }
 }
 
+/// The composer has the focus; a card in full view makes room.
+fn to_composer(ui: &mut Ui) {
+    ui.focus = Focus::Composer;
+    if ui.overlay == Some(Overlay::Card) {
+        ui.overlay = None;
+    }
+}
+
 /// A key without an action: what types goes to the composer, whatever had the focus.
 fn typed(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
-    let on_card = ui.focus == Focus::Card || ui.overlay == Some(Overlay::Card);
     if key.typed().is_some() {
-        ui.focus = Focus::Composer;
-        if ui.overlay == Some(Overlay::Card) {
-            ui.overlay = None;
+        to_composer(ui);
+        ui.composer.key(key);
+    } else if ui.focus == Focus::Card {
+        if key.code == KeyCode::Enter {
+            let (allow, deny) = (ui.keys.first(Action::AllowOnce), ui.keys.first(Action::Deny));
+            ui.flash(format!("Enter answers nothing: {allow} allows once, {deny} denies"), now);
         }
+    } else if ui.focus == Focus::Composer && !matches!(ui.overlay, Some(Overlay::Palette { .. })) {
         ui.composer.key(key);
-    } else if ui.focus == Focus::Composer && ui.overlay.is_none() {
-        ui.composer.key(key);
-    } else if on_card && key.code == KeyCode::Enter {
-        let (allow, deny) = (ui.keys.first(Action::AllowOnce), ui.keys.first(Action::Deny));
-        ui.flash(format!("Enter answers nothing: {allow} allows once, {deny} denies"), now);
     }
     Vec::new()
 }
 
-fn history_key(ui: &mut Ui, key: Key, now: i64) -> Option<Vec<Cmd>> {
+fn history_key(ui: &mut Ui, key: Key) -> Option<Vec<Cmd>> {
     if ui.composer.search_key(key) {
         return Some(Vec::new());
     }
@@ -147,7 +156,6 @@ fn history_key(ui: &mut Ui, key: Key, now: i64) -> Option<Vec<Cmd>> {
         _ => {
             // Any other key takes what was found and then does what it does.
             ui.composer.accept_search();
-            let _ = now;
             return None;
         }
     }
@@ -254,11 +262,13 @@ fn pointed(ui: &mut Ui, mouse: Mouse, now: i64) -> Vec<Cmd> {
         MouseKind::ScrollDown => WHEEL,
         MouseKind::Press => {
             if at(layout.composer) {
-                ui.focus = Focus::Composer;
+                to_composer(ui);
                 ui.composer.click(mouse.column, mouse.row);
             } else if at(layout.card) && !ui.inbox.is_empty() {
                 super::act::focus_card(ui);
-            } else if at(layout.right) || (at(layout.main) && ui.main_covered() && ui.overlay.is_none()) {
+            } else if ui.overlay.is_some() {
+                // A view over the transcript keeps the keys until it is closed.
+            } else if at(layout.right) || (at(layout.main) && ui.main_covered()) {
                 ui.focus = Focus::Pane;
             } else if at(layout.main) && !ui.main_covered() {
                 ui.focus = Focus::Transcript;

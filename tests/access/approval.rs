@@ -289,6 +289,8 @@ fn p9_a_renamed_tool_refuses_the_next_build_and_held_tools_stay() {
     assert_eq!(asks(&mut world, "assistant", &held, "compute.run_command").as_deref(), Some("compute.run_command"));
     assert_eq!(world.dispatch(&me(), &held, &id("compute.run_command"), "digest of run_command"), None);
     assert!(world.available_tools(&me(), &held, "compute").starts_with("compute [resident]"));
+    // Nobody new gets any of it.
+    assert_eq!(world.fresh(&me()).get(&id("compute.calculate")), None);
 }
 
 #[test]
@@ -384,7 +386,9 @@ fn p13_the_words_of_an_answer() {
 
 #[test]
 fn p16_a_grant_answers_for_this_exact_call_only_and_is_listed_with_its_uses() {
-    let mut world = started(shipped(), all_three(), BUILDS);
+    let mut declarations = shipped();
+    declarations.agents.push(agent("coder", 20).available(&["compute"]));
+    let mut world = started(declarations, all_three(), BUILDS);
     let held = world.fresh(&me());
     let tool = held.get(&id("compute.run_command")).unwrap();
     let (agent, other) = (me(), agent_name("coder"));
@@ -395,7 +399,7 @@ fn p16_a_grant_answers_for_this_exact_call_only_and_is_listed_with_its_uses() {
     assert!(matches!(world.decide(call), Decision::RunAnswered(_, Answer::AllowedByGrant { grant: 1 })));
     assert!(matches!(world.decide(CallFacts { conversation: "c2", ..call }), Decision::Ask(_)));
     assert!(matches!(world.decide(CallFacts { arguments: "{\"a\":2}", ..call }), Decision::Ask(_)));
-    assert!(!matches!(world.decide(CallFacts { agent: &other, ..call }), Decision::RunAnswered(..)));
+    assert!(matches!(world.decide(CallFacts { agent: &other, ..call }), Decision::Ask(_)));
     assert_eq!(world.grants("c1").len(), 1);
     assert_eq!(world.grants("c1")[0].uses, 1);
     assert!(world.grants("c2").is_empty());
@@ -496,11 +500,20 @@ fn p22_allow_entries_that_cannot_hold_are_all_named_and_none_is_set() {
     let mut declarations = shipped();
     declarations.floor = entries(&["compute.run_command"], 5).entries;
     let mut world = started(declarations, all_three(), BUILDS);
-    let written: Vec<String> =
-        ["fs_wirte", "fs.stta", "codr=fs", "*", "compute", "compute.run_command", "core.spawn_subagent", "fs.stat"]
-            .iter()
-            .map(|text| (*text).to_owned())
-            .collect();
+    let written: Vec<String> = [
+        "fs_wirte",
+        "fs.stta",
+        "codr=fs",
+        "*",
+        "compute",
+        "compute.run_command",
+        "core.spawn_subagent",
+        "fs.a=b",
+        "fs.stat",
+    ]
+    .iter()
+    .map(|text| (*text).to_owned())
+    .collect();
     assert_eq!(
         world.allow(&written).unwrap_err(),
         [
@@ -511,6 +524,7 @@ fn p22_allow_entries_that_cannot_hold_are_all_named_and_none_is_set() {
             "--allow compute: it reaches 'compute.run_command' of [security].never_auto_approve (line 5), which always asks a person",
             "--allow compute.run_command: it reaches 'compute.run_command' of [security].never_auto_approve (line 5), which always asks a person",
             "--allow core.spawn_subagent: 'assistant' holds no such core tool",
+            "--allow fs.a=b: 'fs' has no tool of that name",
         ]
     );
     let held = world.fresh(&me());

@@ -72,7 +72,7 @@ fn k4_five_answers_each_with_its_line() {
             "true: available of [agents.assistant.tools] names 'files' (line 12)",
             "false: fs.read_file holds its name",
             "false: it is not held",
-            "false: in neither list of [assistant.tools]: inherited from [assistant.tools], line 1 (line 1)",
+            "false: in neither list; its pair is inherited from [assistant.tools], line 1 (line 1)",
             "false: read_file is not held",
         ]
     );
@@ -82,7 +82,7 @@ fn k4_five_answers_each_with_its_line() {
             "false: available of [agents.coder.tools] does not name 'web' (line 22)",
             "false: it is not available",
             "false: it is not held",
-            "false: in neither list of [agents.coder.tools]: declared in [agents.coder.tools], line 24 (line 24)",
+            "false: in neither list; its pair is declared in [agents.coder.tools], line 24 (line 24)",
             "false: get is not held",
         ]
     );

@@ -176,7 +176,7 @@ impl History {
                 let no = Withheld { filter: Filter::Check, reason: "down".to_owned() };
                 self.world.report_check(&toolset(name), *tool, (!yes).then_some(no));
             }
-            Step::Call(agent, index, answer, attendance) => self.call(*agent, index, answer, *attendance)?,
+            Step::Call(agent, index, answer, attendance) => self.call(*agent, *index, answer, *attendance)?,
             Step::Rebuild(agent) => {
                 let me = agent_name(AGENTS[*agent]);
                 let loads: Vec<ToolsetName> = self.held[*agent]
@@ -222,7 +222,7 @@ impl History {
     fn call(
         &mut self,
         agent: usize,
-        index: &Index,
+        index: Index,
         answer: &Answer,
         attendance: Attendance,
     ) -> Result<(), TestCaseError> {

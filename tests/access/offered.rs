@@ -173,3 +173,16 @@ fn o8_switches_and_checks_never_withhold_core_tools() {
     world.switch_off(words(&["time", "compute", "todo", "web"], 3)).unwrap();
     assert_eq!(offered(&world, &held), "available_tools load_tools");
 }
+
+#[test]
+fn a_world_is_a_value() {
+    fn crosses_threads<T: Send + Sync + Clone + 'static>(_: &T) {}
+    let mut world = world();
+    crosses_threads(&world);
+    let before = world.clone();
+    let held = world.fresh(&me());
+    world.switch_off(words(&["compute"], 3)).unwrap();
+    world.report_build(&toolset("todo"), &tools(&["todo"])).unwrap();
+    assert_eq!(offered(&before, &held), "calculate run_command now available_tools load_tools");
+    assert_eq!(before.last_build(&toolset("todo")), None);
+}

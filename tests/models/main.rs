@@ -7,6 +7,7 @@ mod anthropic;
 mod common;
 mod cuts;
 mod failures;
+mod frames;
 mod network;
 mod ollama;
 mod openai;

@@ -112,6 +112,19 @@ async fn the_usual_key_goes_only_to_the_usual_address() {
     assert_eq!(failure, None);
     let sent = server.received_requests().await.unwrap();
     assert_eq!(sent[0].headers.get("authorization"), None);
+    let server = answering(401, "application/json", "{}").await;
+    let failure = ask(&client(&format!("openai:m@{}", server.uri()), None)).await.1.unwrap();
+    assert!(failure.message.ends_with("wants a key (401)"), "{failure}");
+    assert!(failure.hint.unwrap().contains("api_key_env = \"OPENAI_API_KEY\""));
+}
+
+#[tokio::test]
+async fn the_usual_address_written_out_is_the_usual_address() {
+    for spec in ["groq:m", "groq:m@https://api.groq.com/openai/v1"] {
+        let spec: ModelSpec = spec.parse().unwrap();
+        let client = Client::new(&spec, None, None, Generation::default(), &|_| None).unwrap();
+        assert!(ask(&client).await.1.unwrap().message.contains("no GROQ_API_KEY"));
+    }
 }
 
 #[tokio::test]

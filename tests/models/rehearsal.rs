@@ -258,3 +258,18 @@ fn a_script_file_is_picked_by_the_model_string() {
     let missing = new(&folder.path().join("none.toml")).unwrap_err();
     assert!(missing.message.contains("none.toml"), "{missing}");
 }
+
+#[test]
+fn the_documented_script_plays() {
+    let docs = include_str!("../../docs/rehearsal.md");
+    let script = docs.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let rehearsal = Rehearsal::from_toml(script).unwrap();
+    let request = request(vec![user("run `ls`")], &["run_command"]);
+    assert!(rehearsal.play(&request).failure.is_none());
+    // Every request that the page lists is understood.
+    let line = docs.split("## What the shipped script understands").nth(1).unwrap().split("##").next().unwrap();
+    let lost = after("quantum llamas", &[], TOOLS).text;
+    for words in line.split('*').skip(1).step_by(2) {
+        assert_ne!(after(&words.replace('\n', " "), &[], TOOLS).text, lost, "{words}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Model strings, and which model runs when none is named.
 
-use kokua::model::discover::{first_model, ollama_url};
+use std::collections::BTreeMap;
+
+use kokua::model::discover::{first_model, ollama_url, window_in};
 use kokua::model::{Because, Candidates, Flag, Flags, ModelSpec, Provider, SpecError, select};
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -84,6 +86,19 @@ fn never_a_cloud_model_and_never_an_embedder() {
     assert_eq!(first_model(Provider::LlamaCpp, &json!({"status": "some web server"})), None);
 }
 
+#[test]
+fn windows_as_servers_name_them() {
+    let llamacpp = json!({"data": [{"id": "smollm2-135m", "meta": {"n_ctx": 8192, "n_ctx_train": 8192}}]});
+    assert_eq!(window_in(Provider::Compatible, "smollm2-135m", &llamacpp), Some(8192));
+    assert_eq!(window_in(Provider::LlamaCpp, "any", &llamacpp), Some(8192));
+    assert_eq!(window_in(Provider::Compatible, "any", &llamacpp), None);
+    let vllm = json!({"data": [{"id": "a"}, {"id": "b", "max_model_len": 4096}]});
+    assert_eq!(window_in(Provider::Vllm, "b", &vllm), Some(4096));
+    assert_eq!(window_in(Provider::Vllm, "a", &vllm), None);
+    let loaded = json!({"models": [{"name": "qwen3:8b", "context_length": 16384}]});
+    assert_eq!(window_in(Provider::Ollama, "qwen3:8b", &loaded), Some(16_384));
+}
+
 async fn listing(at: &str, body: serde_json::Value) -> MockServer {
     let server = MockServer::start().await;
     Mock::given(path(at)).respond_with(ResponseTemplate::new(200).set_body_json(body)).mount(&server).await;
@@ -131,10 +146,11 @@ async fn what_is_named_wins_then_the_environment_then_what_runs_then_the_rehears
 
 #[test]
 fn the_usual_candidates_are_all_on_this_machine() {
-    let Candidates(list) = Candidates::usual(&nothing);
+    let Candidates(list) = Candidates::usual(&BTreeMap::new(), &nothing);
     let providers: Vec<Provider> = list.iter().map(|(provider, _)| *provider).collect();
     assert_eq!(providers, [Provider::Ollama, Provider::LlamaCpp, Provider::LmStudio, Provider::Vllm]);
     assert!(list.iter().all(|(_, url)| url.starts_with("http://127.0.0.1:")));
-    let Candidates(list) = Candidates::usual(&|name| (name == "OLLAMA_HOST").then(|| "box:1".to_owned()));
+    let Candidates(list) =
+        Candidates::usual(&BTreeMap::new(), &|name| (name == "OLLAMA_HOST").then(|| "box:1".to_owned()));
     assert_eq!(list[0].1, "http://box:1");
 }

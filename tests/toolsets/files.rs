@@ -54,6 +54,7 @@ async fn what_is_not_there_or_not_that_kind_is_said() {
         ("read_file", json!({ "path": "." }), "Not a file: ."),
         ("read_file", json!({ "path": "pipe" }), "Not a file: pipe"),
         ("read_file", json!({ "path": "/dev/zero" }), "Not a file: /dev/zero"),
+        ("read_file", json!({ "path": "x".repeat(5_000) }), "path must not be over 4096 bytes, got 5000"),
         ("read_file", json!({ "path": "a\u{0}" }), "Cannot resolve a\u{0}: not a possible path"),
         (
             "read_file",
@@ -144,6 +145,14 @@ async fn text_is_found_in_files() {
         "No match for 'HAY' in src: 1 file searched."
     );
     assert_eq!(bench.ok("search_files", json!({ "query": "hay", "path": "b.txt" })).await, "b.txt:3: hay");
+}
+
+#[tokio::test]
+async fn a_match_far_along_a_line_is_shown() {
+    let bench = Bench::new();
+    bench.file("min.js", format!("{}Ünique{}", "a".repeat(5_000), "b".repeat(5_000)));
+    let text = bench.ok("search_files", json!({ "query": "ünique" })).await;
+    assert_eq!(text, format!("min.js:1: …{}Ünique{}…", "a".repeat(50), "b".repeat(143)));
 }
 
 #[tokio::test]

@@ -153,7 +153,27 @@ fn references_are_followed_and_a_loop_ends() {
     let looping = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/a" } },
         "$defs": { "a": { "$ref": "#/$defs/a" } } });
     // Whatever the validator makes of it, it must end.
-    let _ = check("f", &looping, json!({}));
+    drop(check("f", &looping, json!({})));
+}
+
+/// Two alternatives at each of 60 levels would be more tries than there is time.
+#[test]
+fn alternatives_inside_alternatives_end() {
+    let schema = json!({
+        "type": "object", "properties": { "a": { "$ref": "#/$defs/a" } },
+        "$defs": { "a": { "anyOf": [
+            { "type": "object", "properties": { "a": { "$ref": "#/$defs/a" }, "x": { "type": "integer" } }, "required": ["x"] },
+            { "type": "object", "properties": { "a": { "$ref": "#/$defs/a" } } },
+            { "type": "integer" }
+        ] } }
+    });
+    let deep = (0..60).fold(json!("5"), |inner, _| json!({ "a": inner }));
+    assert_eq!(
+        check("f", &schema, deep).unwrap_err(),
+        "invalid arguments for tool 'f': they nest too deeply to be checked"
+    );
+    let shallow = json!({ "a": { "a": { "a": "5" } } });
+    assert_eq!(check("f", &schema, shallow), Ok(json!({ "a": { "a": { "a": 5 } } })));
 }
 
 #[test]

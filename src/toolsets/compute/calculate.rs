@@ -199,8 +199,8 @@ fn call(name: &str, arguments: Vec<Number>) -> Result<Number, String> {
     let mut arguments = arguments.into_iter();
     match (name, arguments.next(), arguments.next(), given) {
         ("abs", Some(value), None, _) => Ok(value.abs()),
-        ("floor", Some(value), None, _) => value.to_whole(f64::floor),
-        ("ceil", Some(value), None, _) => value.to_whole(f64::ceil),
+        ("floor", Some(value), None, _) => value.rounded(f64::floor),
+        ("ceil", Some(value), None, _) => value.rounded(f64::ceil),
         ("round", Some(value), None, _) => value.round(None),
         ("round", Some(value), Some(digits), 2) => value.round(Some(round_digits(&digits)?)),
         ("sqrt", Some(value), None, _) => {
@@ -355,7 +355,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_breaks_it(expression in "[0-9+*/%(). ,eE_a-z^-]{0,40}") {
-            let _ = calculate(&expression);
+            drop(calculate(&expression));
         }
 
         #[test]

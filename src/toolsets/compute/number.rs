@@ -183,7 +183,7 @@ impl Number {
     }
 
     /// `floor` and `ceil` by `rounding`: an integer.
-    pub(super) fn to_whole(self, rounding: fn(f64) -> f64) -> Result<Self> {
+    pub(super) fn rounded(self, rounding: fn(f64) -> f64) -> Result<Self> {
         match self {
             Int(_) => Ok(self),
             Float(value) => {
@@ -195,7 +195,7 @@ impl Number {
 
     /// `round`: half to even. Without `digits` an integer.
     pub(super) fn round(self, digits: Option<i32>) -> Result<Self> {
-        let Some(digits) = digits else { return self.to_whole(f64::round_ties_even) };
+        let Some(digits) = digits else { return self.rounded(f64::round_ties_even) };
         let places = usize::try_from(digits).ok();
         match (self, places) {
             (Int(value), Some(_)) => Ok(Int(value)),

@@ -49,6 +49,10 @@ impl Environment {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what a child may see is read from the process once, when tools are built"
+)]
 fn collect<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
     names
         // Asking for these two shapes is a panic.

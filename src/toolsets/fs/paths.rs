@@ -1,8 +1,13 @@
 //! From the path a model wrote to the place it means: relative to the working folder, `~` expanded, symbolic links
 //! followed, and inside `[fs].roots` where those are set. Never reads or writes a file's content.
 
+#![expect(clippy::disallowed_methods, reason = "the user's files are looked at here; errors name the path as written")]
+
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+
+/// Bytes of a path as written; no system takes more.
+const MAX_PATH: usize = 4096;
 
 /// How paths are read.
 #[derive(Debug, Clone)]
@@ -27,6 +32,9 @@ impl Paths {
     pub(in crate::toolsets) fn resolve(&self, text: &str) -> Result<PathBuf, String> {
         if text.trim().is_empty() {
             return Err("path must not be empty".to_owned());
+        }
+        if text.len() > MAX_PATH {
+            return Err(format!("path must not be over {MAX_PATH} bytes, got {}", text.len()));
         }
         let written = self.locate(text);
         let resolved = real(&written);
@@ -79,6 +87,11 @@ pub(in crate::toolsets) fn real(path: &Path) -> Result<PathBuf, String> {
             Err(error) => return Err(reason(&error)),
         }
     }
+}
+
+/// Whether `path` is a folder, or a link to one.
+pub(in crate::toolsets) fn is_folder(path: &Path) -> bool {
+    path.is_dir()
 }
 
 /// What went wrong, as a lower-case fragment.

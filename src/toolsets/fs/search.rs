@@ -1,6 +1,8 @@
 //! Walks a folder: for text in files, and for names. What `.gitignore` names is left out, links are not followed, and
 //! every walk ends: by its bounds, or when nobody waits any more.
 
+#![expect(clippy::disallowed_methods, reason = "the user's files are looked at here; errors name the path as written")]
+
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -61,7 +63,8 @@ pub(super) fn search(root: &Path, text: &str, query: &str, cancel: &Cancel) -> R
         files += 1;
         let content = String::from_utf8_lossy(&bytes);
         for (index, line) in content.lines().enumerate() {
-            if needle.is_in(line) && !found.add(|| format!("{}:{}: {}", relative(path, root), index + 1, excerpt(line)))
+            if needle.is_in(line)
+                && !found.add(|| format!("{}:{}: {}", relative(path, root), index + 1, needle.excerpt(line)))
             {
                 return false;
             }
@@ -199,10 +202,6 @@ fn relative(path: &Path, root: &Path) -> String {
     shown(if below.as_os_str().is_empty() { Path::new(path.file_name().unwrap_or(path.as_os_str())) } else { below })
 }
 
-fn excerpt(line: &str) -> String {
-    one_line(line.trim(), MAX_LINE_CHARS)
-}
-
 /// What is looked for. Case counts only if it has a capital.
 struct Needle {
     text: String,
@@ -215,7 +214,27 @@ impl Needle {
         Self { text: query.to_owned(), any_case }
     }
 
+    /// Where `line` holds it, in characters. In any case it is a guess where lower case has another length.
+    fn place(&self, line: &str) -> Option<usize> {
+        let place = |line: &str| {
+            let (before, _) = line.split_once(&self.text)?;
+            Some(before.chars().count())
+        };
+        place(line).or_else(|| if self.any_case { place(&line.to_lowercase()) } else { None })
+    }
+
     fn is_in(&self, line: &str) -> bool {
-        line.contains(&self.text) || (self.any_case && line.to_lowercase().contains(&self.text))
+        self.place(line).is_some()
+    }
+
+    /// The line, or what is around the match where the line is long.
+    fn excerpt(&self, line: &str) -> String {
+        let line = line.trim();
+        let place = self.place(line).unwrap_or(0);
+        if place + self.text.chars().count() < MAX_LINE_CHARS {
+            return one_line(line, MAX_LINE_CHARS);
+        }
+        let from: String = line.chars().skip(place.saturating_sub(MAX_LINE_CHARS / 4)).collect();
+        format!("…{}", one_line(&from, MAX_LINE_CHARS))
     }
 }

@@ -2,15 +2,13 @@
 //!
 //! `<data>/backups/<conversation>/index.jsonl` has a line for each write; `<digest>` beside it holds a content once.
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::super::file_name;
-use super::super::fs::paths::reason;
-use super::super::fs::replace::{NewFile, replace};
+use crate::system::{FileError, files};
 use crate::tool::{CallContext, digest};
 
 /// Where backups are kept.
@@ -32,14 +30,12 @@ impl Backups {
         path: &Path,
         old: Option<&[u8]>,
         new: &[u8],
-    ) -> Result<(), String> {
+    ) -> Result<(), FileError> {
         let folder = self.folder.join(file_name(&context.conversation));
+        files::create_directory(&folder)?;
         let before = old.map(digest);
         if let (Some(old), Some(name)) = (old, &before) {
-            let kept = folder.join(name);
-            if !kept.exists() {
-                replace(&kept, old, NewFile::Private)?;
-            }
+            files::write(&folder.join(name), old)?;
         }
         let entry = json!({
             "at": context.now,
@@ -49,10 +45,12 @@ impl Backups {
             "before": before,
             "after": digest(new),
         });
-        let index = folder.join("index.jsonl");
-        let failed = |error: std::io::Error| format!("{}: {}", index.display(), reason(&error));
-        std::fs::create_dir_all(&folder).map_err(failed)?;
-        let mut file = OpenOptions::new().create(true).append(true).open(&index).map_err(failed)?;
-        file.write_all(format!("{entry}\n").as_bytes()).and_then(|()| file.sync_data()).map_err(failed)
+        append(&folder.join("index.jsonl"), &format!("{entry}\n"))
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a log is appended to; its errors name the path")]
+fn append(path: &Path, line: &str) -> Result<(), FileError> {
+    let mut file = files::private().create(true).append(true).open(path).map_err(FileError::at("open", path))?;
+    file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(FileError::at("write", path))
 }

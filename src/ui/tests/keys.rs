@@ -79,6 +79,22 @@ fn a_letter_that_is_no_key_of_the_card_goes_to_the_composer() {
 }
 
 #[test]
+fn a_full_view_without_the_focus_takes_no_key() {
+    let mut ui = with_cards();
+    press_all(&mut ui, "Ctrl+Y v", NOW + 10_000, 1);
+    update(&mut ui, Msg::Paste("pasted ".to_owned()), NOW + 11_000);
+    type_text(&mut ui, "and", NOW + 12_000);
+    assert_eq!(ui.draft(), "pasted and");
+    press_all(&mut ui, "Ctrl+Y v", NOW + 13_000, 1);
+    frame(&mut ui, NOW);
+    let press = crate::ui::Mouse { kind: crate::ui::MouseKind::Press, column: 30, row: 37 };
+    update(&mut ui, Msg::Mouse(press), NOW + 14_000);
+    type_text(&mut ui, "ad", NOW + 15_000);
+    assert_eq!(ui.draft(), "pasted andad");
+    assert_eq!(ui.inbox().len(), 2);
+}
+
+#[test]
 fn allow_waits_for_quiet_and_deny_does_not() {
     // (milliseconds after the arrival at which the key is pressed, whether it answers)
     for (after, key, answers) in [(0, "a", false), (399, "a", false), (400, "a", true), (0, "d", true), (0, "s", false)]
@@ -278,6 +294,19 @@ fn the_other_panes_act_on_their_row() {
     assert_eq!(submitted(&cmds), [] as [&Command; 0], "deleting asks, and n is no yes");
     let cmds = press_all(&mut ui, "d y", NOW, 1);
     assert_eq!(submitted(&cmds), [&Command::Delete { id: "c2".to_owned() }, &Command::List]);
+}
+
+#[test]
+fn the_panes_show_every_reported_agent() {
+    let mut ui = begun(80, 24);
+    let coder = AgentReport { agent: AgentName::new("coder"), entry: false, ..report() };
+    tell_all(&mut ui, [Event::Report(Box::new(coder))]);
+    press_all(&mut ui, "F3 Right", NOW, 1);
+    assert!(frame(&mut ui, NOW).contains("tools of coder"));
+    press_all(&mut ui, "End Up Up Up l", NOW, 1);
+    assert_eq!(ui.draft(), "", "nobody can ask another agent to load");
+    press_all(&mut ui, "F4 Right", NOW, 1);
+    assert!(frame(&mut ui, NOW).contains("policy of assistant"));
 }
 
 #[test]

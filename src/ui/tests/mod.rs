@@ -5,6 +5,8 @@ mod keys;
 mod random;
 mod told;
 
+use std::fmt::Write as _;
+
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::{Value, json};
@@ -108,10 +110,10 @@ pub fn frame(ui: &mut Ui, now: i64) -> String {
         out.push_str(line.trim_end());
         out.push('\n');
     }
-    out.push_str(&match caret {
-        Some(at) => format!("caret at {},{}\n", at.x, at.y),
-        None => "no caret\n".to_owned(),
-    });
+    match caret {
+        Some(at) => writeln!(out, "caret at {},{}", at.x, at.y).unwrap(),
+        None => out.push_str("no caret\n"),
+    }
     out
 }
 

@@ -67,8 +67,8 @@ fn any_step() -> impl Strategy<Value = Step> {
         1 => any::<String>().prop_map(|text| Step::Msg(Msg::Paste(text))),
         1 => (1usize..40).prop_map(|lines| Step::Msg(Msg::Paste("line\n".repeat(lines)))),
         1 => size.prop_map(|(width, height)| Step::Msg(Msg::Resize { width, height })),
-        1 => (0u16..210, 0u16..60, 0..3).prop_map(|(column, row, kind)| {
-            let kind = [MouseKind::Press, MouseKind::ScrollUp, MouseKind::ScrollDown][kind as usize];
+        1 => (0u16..210, 0u16..60, 0usize..3).prop_map(|(column, row, kind)| {
+            let kind = [MouseKind::Press, MouseKind::ScrollUp, MouseKind::ScrollDown][kind];
             Step::Msg(Msg::Mouse(Mouse { kind, column, row }))
         }),
         1 => any::<bool>().prop_map(|focused| Step::Msg(Msg::Focus(focused))),
@@ -86,7 +86,15 @@ proptest! {
         let mut now = NOW;
         for step in steps {
             match step {
-                Step::Msg(msg) => { update(&mut ui, msg, now); }
+                Step::Msg(msg) => {
+                    let is_key = matches!(msg, Msg::Key(_));
+                    let ready = ui.focus() == crate::ui::Focus::Card
+                        && ui.inbox().shown().is_some_and(|card| card.inert_for(now) == 0);
+                    let cmds = update(&mut ui, msg, now);
+                    let allowed = submitted(&cmds).iter().any(|command| matches!(command, Command::Answer { answer:
+                        crate::access::Answer::AllowedOnce | crate::access::Answer::AllowedForConversation, .. }));
+                    prop_assert!(!allowed || (is_key && ready), "only a key on a focused card that is ready allows");
+                }
                 Step::Draw if ui.width > 0 && ui.height > 0 => { frame(&mut ui, now); }
                 Step::Draw => {}
                 Step::Wait(ms) => now += ms,

@@ -152,3 +152,26 @@ fn hidden_characters_of_an_argument_are_shown() {
         assert!(text.contains(shown), "{shown} in\n{text}");
     }
 }
+
+#[test]
+fn the_caret_stands_behind_what_was_typed_at_every_length() {
+    for width in [80u16, 61] {
+        for length in 1..200usize {
+            let mut ui = begun(width, 24);
+            type_text(&mut ui, &"x".repeat(length), NOW);
+            let text = frame(&mut ui, NOW);
+            let lines: Vec<_> = text.lines().collect();
+            let caret =
+                lines.last().unwrap().strip_prefix("caret at ").unwrap_or_else(|| panic!("no caret at {length}"));
+            let (column, row) = caret.split_once(',').unwrap();
+            let (column, row): (usize, usize) = (column.parse().unwrap(), row.parse().unwrap());
+            let before = lines[row].chars().nth(column - 1).unwrap_or(' ');
+            let prompt = lines.iter().position(|line| line.starts_with(" to assistant")).unwrap();
+            let last = lines.iter().rposition(|line| line.contains('x')).unwrap().max(prompt);
+            assert!(row == last || row == last + 1, "length {length}, width {width}: {caret}\n{text}");
+            let fresh_row = column == 16 && lines[row].trim().is_empty();
+            assert!(before == 'x' || fresh_row, "length {length}, width {width}: {caret}\n{text}");
+            assert_ne!(lines[row].chars().nth(column), Some('x'), "length {length}");
+        }
+    }
+}

@@ -235,7 +235,7 @@ impl Layout<'_> {
         spans.push(Span::styled(facts, dim));
         if let Some(retry) = retry {
             let left = u64::try_from(retry.at.saturating_sub(self.frame.now)).unwrap_or(0).div_ceil(1_000);
-            let words = format!(" · {} · try {} in {left} s", clean_line(&retry.message), retry.attempt);
+            let words = format!(" · {} · try {} in {left} s, Esc stops", clean_line(&retry.message), retry.attempt);
             spans.push(Span::styled(words, self.style(Role::Warning)));
         }
         spans.push(Span::styled(" ", dim));

@@ -187,7 +187,7 @@ fn scrolled(first: usize, count: usize, rows: usize) -> String {
 }
 
 fn heading(ui: &Ui, card: &Card, room: usize, place: String) -> Line<'static> {
-    let focused = ui.focus == Focus::Card || ui.overlay == Some(Overlay::Card);
+    let focused = ui.focus == Focus::Card;
     let border = ui.theme.style(if focused { Role::Focus } else { Role::Border });
     let decision = ui.theme.style(Role::Decision);
     let chain: Vec<_> = card.ask.chain.iter().map(|agent| clean_line(agent.as_str())).collect();
@@ -252,8 +252,8 @@ fn source(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
     if !card.ask.grantable {
         rule.push_str("; only once: it is on the floor");
     }
-    let focused = ui.focus == Focus::Card || ui.overlay == Some(Overlay::Card);
-    let right = match (focused, card.inert_for(now) > 0) {
+    let focused = ui.focus == Focus::Card;
+    let right = match (focused, card.inert_for(now) > 0 && !card.answered()) {
         (_, true) => "allow: in a moment ".to_owned(),
         (true, false) => format!("{}: back ", ui.keys.first(Action::Close)),
         (false, false) => format!("{}: focus ", ui.keys.first(Action::OldestAsk)),

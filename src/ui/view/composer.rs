@@ -20,20 +20,17 @@ pub fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     let mut left = Vec::new();
     let mut right = Vec::new();
     if let Some(turn) = &ui.turn {
-        match turn.retry.as_ref().filter(|retry| retry.until > now) {
-            Some(retry) => {
-                let seconds = (retry.until - now + 999) / 1_000;
-                let text = format!("try {} in {seconds} s: {}", retry.attempt, retry.message);
-                left.push(Span::styled(text, ui.theme.style(Role::Warning)));
-                let stop = format!("{} stops", ui.keys.first(Action::Close));
-                right.push(Span::styled(stop, ui.theme.style(Role::Dim)));
-            }
-            None => {
-                let word = if turn.stopping { "stopping" } else { "running" };
-                let call = if turn.call > 0 { format!(" · call {}", turn.call) } else { String::new() };
-                let text = format!("{word} {}{call}", clock(now - turn.since));
-                left.push(Span::styled(text, ui.theme.style(Role::Text)));
-            }
+        if let Some(retry) = turn.retry.as_ref().filter(|retry| retry.until > now) {
+            let seconds = (retry.until - now + 999) / 1_000;
+            let text = format!("try {} in {seconds} s: {}", retry.attempt, retry.message);
+            left.push(Span::styled(text, ui.theme.style(Role::Warning)));
+            let stop = format!("{} stops", ui.keys.first(Action::Close));
+            right.push(Span::styled(stop, ui.theme.style(Role::Dim)));
+        } else {
+            let word = if turn.stopping { "stopping" } else { "running" };
+            let call = if turn.call > 0 { format!(" · call {}", turn.call) } else { String::new() };
+            let text = format!("{word} {}{call}", clock(now - turn.since));
+            left.push(Span::styled(text, ui.theme.style(Role::Text)));
         }
     }
     put(buffer, area, 0, &rule(left, right, usize::from(area.width), border));
@@ -164,10 +161,13 @@ fn line_of(prompt: &Prompt) -> Option<&crate::ui::line::LineInput> {
 }
 
 fn hints(ui: &Ui) -> Vec<(Action, &'static str)> {
+    if ui.composer.history_search().is_some() {
+        return vec![(Action::Send, "take"), (Action::HistorySearch, "older"), (Action::Close, "back")];
+    }
     let stop = ui.turn.is_some().then_some((Action::Interrupt, "stop"));
     let mut hints = match (&ui.overlay, ui.focus) {
         (Some(Overlay::Palette { .. }), _) => vec![(Action::RowOpen, "run"), (Action::Close, "close")],
-        (Some(Overlay::Card), _) | (None, Focus::Card) => {
+        (Some(Overlay::Card) | None, Focus::Card) => {
             let mut hints =
                 vec![(Action::Close, "back"), (Action::CardUp, "/ Down scroll"), (Action::CardAsker, "its call")];
             if ui.inbox.len() > 1 {
@@ -193,6 +193,7 @@ fn hints(ui: &Ui) -> Vec<(Action, &'static str)> {
                 (Action::Switch, "off/on"),
                 (Action::FilterTools, "filter"),
                 (Action::SortByBytes, "sort"),
+                (Action::AgentNext, "agent"),
                 (Action::Close, "back"),
             ],
             PaneKind::Policy => vec![(Action::RevokeGrant, "revoke"), (Action::Close, "back")],

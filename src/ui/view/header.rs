@@ -42,7 +42,7 @@ pub fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         right.push(Span::styled(text, ui.theme.style(role)));
     };
     let last = ui.calls.back().map(|call| call.line.tools);
-    if let Some(tools) = last.or_else(|| ui.report().map(|report| report.start_tools.0)) {
+    if let Some(tools) = last.or_else(|| ui.entry_report().map(|report| report.start_tools.0)) {
         let (note, role) = if tools < MANY_TOOLS { ("", Role::Bar) } else { (" (many)", Role::Warning) };
         add(format!("{}{note}", counted(tools, "tool")), role);
     }

@@ -1,6 +1,8 @@
 //! The ledger of one model call: every tool that was in it, was held back, or could be loaded, with its one reason and
 //! what it costs (O9).
 
+use std::fmt::Write as _;
+
 use ratatui::text::{Line, Span};
 
 use super::paint::{bytes, bytes_short, counted, ends};
@@ -111,10 +113,10 @@ fn deferred_cost(ledger: &Ledger) -> String {
     let unknown = ledger.deferred.iter().filter(|row| row.last_build.is_none()).count();
     let mut text = counted(ledger.deferred.len(), "toolset");
     if known > 0 {
-        text.push_str(&format!(", {} as last built", bytes(known)));
+        let _ = write!(text, ", {} as last built", bytes(known));
     }
     if unknown > 0 {
-        text.push_str(&format!(", {unknown} not built yet"));
+        let _ = write!(text, ", {unknown} not built yet");
     }
     text
 }

@@ -18,7 +18,7 @@ use ratatui::text::{Line, Span};
 
 use self::paint::{ends, put, put_all, rule, upright};
 use super::layout::{Columns, MIN_HEIGHT, MIN_WIDTH};
-use super::pane::{Opened, Overlay, PaneKind};
+use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Ui};
 use super::text::{Wrap, clean_line, visible};
 use super::theme::{Role, Theme};
@@ -46,7 +46,7 @@ fn draw(ui: &mut Ui, buffer: &mut Buffer, now: i64) -> Option<Position> {
     let border = ui.theme.style(Role::Border);
     upright(buffer, layout.left_line, border);
     upright(buffer, layout.right_line, border);
-    let mut caret = draw_main(ui, layout.main, buffer, now);
+    let palette = draw_main(ui, layout.main, buffer, now);
     draw_left(ui, layout.left, buffer, now);
     draw_right(ui, layout.right, buffer, now);
     alerts::draw(ui, layout.alerts, buffer, now);
@@ -57,8 +57,7 @@ fn draw(ui: &mut Ui, buffer: &mut Buffer, now: i64) -> Option<Position> {
     composer::draw_rule(ui, layout.rule, buffer, now);
     let draft = composer::draw(ui, layout.composer, buffer);
     let prompt = composer::draw_hints(ui, layout.hints, buffer, now);
-    caret = prompt.or(caret).or(draft);
-    caret
+    prompt.or(palette).or(draft)
 }
 
 fn draw_main(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) -> Option<Position> {
@@ -118,7 +117,7 @@ fn draw_right(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     }
     // What the left column shows already is not shown twice.
     let doubled = three && matches!(ui.pane(), PaneKind::Conversations | PaneKind::Agents);
-    let kind = if doubled && ui.panes.opened == Opened::ByWidth { PaneKind::Tools } else { ui.pane() };
+    let kind = if doubled { PaneKind::Tools } else { ui.pane() };
     panes::draw(ui, kind, area, buffer, now);
 }
 
@@ -184,7 +183,7 @@ fn welcome(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         wrap.append(&[Span::styled(warning, ui.theme.style(Role::Warning))], &mut lines);
         lines.push(Line::default());
     }
-    if let Some(report) = ui.report() {
+    if let Some(report) = ui.entry_report() {
         let (tools, size) = report.start_tools;
         let held = report.toolsets.iter().filter(|row| panes::is_held(&row.state)).count();
         let deferred = report.deferred.len();

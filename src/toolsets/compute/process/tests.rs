@@ -1,9 +1,11 @@
+#![expect(clippy::disallowed_methods, reason = "a test has a deadline and looks at the processes itself")]
+
 use std::path::PathBuf;
 use std::time::Instant;
 
 use super::*;
 
-const PLENTY: Duration = Duration::from_secs(60);
+const PLENTY: Duration = Duration::from_mins(1);
 
 fn environment() -> Environment {
     Environment::for_commands(&[])
@@ -57,7 +59,7 @@ fn is_dead(pid: i32) -> bool {
 /// A command that starts a child and a grandchild, writes all three ids and then waits for ever.
 fn family(file: &std::path::Path) -> String {
     let file = file.display();
-    format!("(sh -c 'echo $$ >> {file}; sleep 1000' & echo $$ >> {file}; sleep 1000 & echo $! >> {file}; wait)")
+    format!("(sh -c 'echo $$ >> {file}; sleep 100' & echo $$ >> {file}; sleep 100 & echo $! >> {file}; wait)")
 }
 
 #[tokio::test]
@@ -103,7 +105,7 @@ async fn dropping_the_run_kills_the_whole_group() {
 async fn a_background_process_keeps_nobody_waiting_and_survives_a_quick_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pids");
-    let command = format!("sleep 1000 & echo $! > {}; echo done", file.display());
+    let command = format!("sleep 100 & echo $! > {}; echo done", file.display());
     let finished = shell(&command, PLENTY, Shares::Each(99)).await;
     assert_eq!((finished.exit, finished.stdout.as_str()), (Exit::Code(0), "done\n"));
     let pid = pids(&file, 1).await[0];

@@ -86,18 +86,6 @@ fn a_table_that_cannot_have_columns_has_lines() {
     insta::assert_snapshot!(shown(text, 14));
 }
 
-#[test]
-fn a_long_block_is_highlighted_up_to_its_bound() {
-    let code = format!("```rust\n{}```\n", "let x = 1;\n".repeat(highlight_lines() + 1));
-    let lines = lines(&code, 80, &theme());
-    assert_eq!(lines.len(), highlight_lines() + 1);
-    assert!(lines[highlight_lines() - 1].spans.len() > lines[highlight_lines()].spans.len());
-}
-
-fn highlight_lines() -> usize {
-    crate::ui::text::highlight::LINES
-}
-
 /// Lines as [`Transcript`](crate::ui::transcript::Transcript) gets them: piece by piece, code continued.
 fn streamed(text: &str, cuts: &[usize], columns: usize) -> Vec<Line<'static>> {
     use crate::ui::transcript::{Block, Transcript};
@@ -126,6 +114,26 @@ fn a_page_streams_to_the_same_lines_cut_at_every_byte() {
             "cut at {cut}: {:?}",
             &SAMPLE[..SAMPLE.floor_char_boundary(cut)]
         );
+    }
+}
+
+#[test]
+fn texts_that_are_hard_to_cut_stream_to_the_same_lines() {
+    let table = [
+        "```\ncode\n``` x\nmore\n```\nend",
+        "[a]: b\n'tit\nle'\n\nend\n",
+        "* a\n|||\n\n[a]: a\n2)a\naaaaa ",
+        "para\n#\n#no heading\n-\n-no rule\n",
+        "> a\n>\n> - b\n>\n\nend",
+        "~~~~\n~~~\n~~~~ \nend",
+    ];
+    for text in table {
+        let whole = streamed(text, &[], 60);
+        let every: Vec<usize> = (0..text.len()).collect();
+        assert!(streamed(text, &every, 60) == whole, "{text:?}");
+        for cut in 0..text.len() {
+            assert!(streamed(text, &[cut], 60) == whole, "{text:?} cut at {cut}");
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn content(ui: &Ui, room: usize, now: i64) -> Content {
     if let (Some(input), Some(output)) = (spent(|usage| usage.input), spent(|usage| usage.output)) {
         fact(format!("in {} · out {} tokens so far", tokens(input), tokens(output)));
     }
-    if let Some(report) = ui.report().filter(|report| !report.description.is_empty()) {
+    if let Some(report) = ui.entry_report().filter(|report| !report.description.is_empty()) {
         let indent = [Span::raw("    ")];
         let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
         wrap.append(&[Span::styled(clean_line(&report.description), dim)], &mut lines);

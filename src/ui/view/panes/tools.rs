@@ -81,9 +81,11 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
             ..Content::default()
         };
     };
+    // What its calls carry is known of the agent in view; of another, what it starts with.
+    let calls = ui.entry_report().is_some_and(|entry| entry.agent == report.agent);
     let (tools, block) = match ui.calls.back() {
-        Some(call) => (call.line.tools, call.line.tool_bytes),
-        None => report.start_tools,
+        Some(call) if calls => (call.line.tools, call.line.tool_bytes),
+        _ => report.start_tools,
     };
     let shown = rows(ui);
     let mut made = Content {
@@ -123,7 +125,9 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
         &[Span::styled("R resident  L loaded  - loadable  ! failed  ? not now  · not listed", dim)],
         &mut made.foot,
     );
-    chart(ui, room, &mut made.foot);
+    if calls {
+        chart(ui, room, &mut made.foot);
+    }
     made
 }
 
@@ -154,6 +158,7 @@ fn toolset(ui: &Ui, row: &ToolsetRow, room: usize) -> Row {
             let asks = if asks == 0 { String::new() } else { asks.to_string() };
             format!("{:>5} {:>6} {asks:>4} ", tools.len(), bytes_short(size(row)))
         }
+        None if matches!(row.state, ToolsetState::NotAvailable | ToolsetState::Off { .. }) => String::new(),
         None => "not built yet ".to_owned(),
     };
     let mut made = Row::one(ends(left, vec![Span::styled(right, dim)], room));

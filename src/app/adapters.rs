@@ -1,0 +1,116 @@
+//! Adapters fitted to the driver's ports. Nothing here decides anything.
+
+use std::path::PathBuf;
+
+use futures_util::stream::BoxStream;
+
+use crate::access::{AgentName, ToolsetName};
+use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
+use crate::assistant::ports::{self, PortError};
+use crate::config::{self, Locations, NewValue};
+use crate::{model, store, system};
+
+/// A model client.
+pub(super) struct ModelPort(pub(super) model::Client);
+
+impl ports::Model for ModelPort {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, Failure>> {
+        self.0.stream(request)
+    }
+
+    fn label(&self) -> String {
+        self.0.label().to_owned()
+    }
+
+    fn is_rehearsal(&self) -> bool {
+        self.0.is_rehearsal()
+    }
+
+    fn window(&self) -> Option<u64> {
+        self.0.window()
+    }
+}
+
+/// The folder of logs.
+pub(super) struct StorePort(pub(super) PathBuf);
+
+struct LogPort(store::Log);
+
+impl ports::Log for LogPort {
+    fn append(&mut self, record: &Record) -> Result<(), PortError> {
+        self.0.append(record).map_err(port_error)
+    }
+}
+
+impl ports::Store for StorePort {
+    fn create(&self, id: &str, agent: &AgentName, at: i64) -> Result<Box<dyn ports::Log>, PortError> {
+        let log = store::Log::create(&self.0, id, agent, at).map_err(port_error)?;
+        Ok(Box::new(LogPort(log)))
+    }
+
+    fn open(&self, id: &str) -> Result<ports::Opened, PortError> {
+        let id = store::find(&self.0, id).map_err(port_error)?;
+        let (log, opened) = store::Log::open(&self.0, &id).map_err(port_error)?;
+        Ok(ports::Opened {
+            id,
+            title: store::title(&opened.records).map(str::to_owned),
+            loads: store::loads(&opened.records),
+            records: opened.records,
+            notices: opened.notices,
+            log: Box::new(LogPort(log)),
+        })
+    }
+
+    fn list(&self) -> Result<Vec<ConversationSummary>, PortError> {
+        let listing = store::list(&self.0, None).map_err(port_error)?;
+        for fault in &listing.faults {
+            tracing::warn!(%fault, "a conversation log could not be read");
+        }
+        Ok(listing.conversations)
+    }
+
+    fn read(&self, id: &str) -> Result<ports::Read, PortError> {
+        let id = store::find(&self.0, id).map_err(port_error)?;
+        let opened = store::read(&self.0, &id).map_err(port_error)?;
+        Ok(ports::Read { records: opened.records, notices: opened.notices })
+    }
+
+    fn remove(&self, id: &str) -> Result<String, PortError> {
+        let id = store::find(&self.0, id).map_err(port_error)?;
+        store::remove(&self.0, &id).map_err(port_error)?;
+        Ok(id)
+    }
+}
+
+fn port_error(error: store::StoreError) -> PortError {
+    PortError { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+}
+
+/// This machine's clock and chance.
+pub(super) struct Machine;
+
+impl ports::Surroundings for Machine {
+    fn now(&self) -> i64 {
+        system::clock::now_ms()
+    }
+
+    fn random(&self) -> u64 {
+        system::identity::random()
+    }
+
+    fn id(&self) -> String {
+        system::identity::new_id()
+    }
+}
+
+/// `[toolsets].disabled` of the file that was read.
+pub(super) struct SwitchesInFile(pub(super) Locations);
+
+impl ports::Switches for SwitchesInFile {
+    fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
+        let names = disabled.iter().map(ToString::to_string).collect();
+        config::set(&self.0, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
+            .map(|_| ())
+            .map_err(|error| PortError { message: error.to_string(), hint: None })
+    }
+}

@@ -1,0 +1,63 @@
+//! What every start writes to the log (K3). It never holds a key.
+
+use tracing::level_filters::LevelFilter;
+
+use super::{Prepared, StartError, other};
+use crate::access::policy::GateList;
+use crate::access::{AgentReport, report};
+use crate::config::LogLevel;
+use crate::system;
+
+/// Starts the log, and writes what each agent starts with: one line an agent (K3); those lines. With `debug`, everything
+/// is logged.
+///
+/// # Errors
+/// The folder can't be written.
+pub fn start(prepared: &Prepared, debug: bool) -> Result<Vec<String>, StartError> {
+    let level = match prepared.config.log_level {
+        _ if debug => LevelFilter::DEBUG,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Warning => LevelFilter::WARN,
+        LogLevel::Error => LevelFilter::ERROR,
+    };
+    let logs = prepared.config.data.join("logs");
+    system::logging::start(&logs, level).map_err(|error| {
+        other(error.to_string(), Some("set [paths].data_dir or $KOKUA_HOME to a folder that can be written".to_owned()))
+    })?;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %prepared.config.source.path.display(), "start");
+    let mut lines = Vec::new();
+    for agent in &prepared.world.declarations().agents {
+        let line = summary(&report(&prepared.world, &agent.name.value, None, None));
+        tracing::info!("{line}");
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+/// `assistant: 7 available, 5 resident, confirm: none, review: …`.
+fn summary(report: &AgentReport) -> String {
+    let list = |which: GateList| {
+        let entries = report.entries.iter().filter(|entry| entry.list == which);
+        let names: Vec<String> = entries
+            .flat_map(|entry| {
+                if entry.pending {
+                    vec![format!("{} (pending)", entry.entry)]
+                } else {
+                    entry.tools.iter().map(ToString::to_string).collect()
+                }
+            })
+            .collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    let all = if report.available_all { "all " } else { "" };
+    let available = report.available.len();
+    let resident = available - report.deferred.len();
+    format!(
+        "{}: {all}({available}) available, {resident} resident; {}; confirm: {}; review: {}",
+        report.agent,
+        report.policy_source,
+        list(GateList::Confirm),
+        list(GateList::Review),
+    )
+}
