@@ -6,7 +6,7 @@ use super::line::LineInput;
 use super::message::{EditorPurpose, Key};
 use super::pane::{Opened, Overlay, PaneKind, Prompt, ToolSort};
 use super::slash::{self, Argument, Slash};
-use super::state::{Armed, Focus, Ui};
+use super::state::{Armed, Focus, Turn, Ui};
 use super::text::clean_line;
 use super::theme::Theme;
 use super::transcript::Block;
@@ -200,22 +200,25 @@ fn move_focus(ui: &mut Ui, by: isize) {
 
 /// Esc: one level at a time, and while a turn runs, twice stops it.
 fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
-    if close_one(ui, now) {
+    if close_one(ui) {
         return Vec::new();
     }
-    let Some(turn) = &ui.turn else {
-        ui.disarm();
+    let waits = |turn: &Turn| turn.retry.as_ref().is_some_and(|retry| retry.until > now);
+    if ui.turn.as_ref().is_some_and(waits) {
+        return stop(ui);
+    }
+    if ui.shown_alerts(now).next().is_some() {
+        ui.alerts.clear();
         return Vec::new();
-    };
-    let waits = turn.retry.as_ref().is_some_and(|retry| retry.until > now);
-    if waits || ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
+    }
+    if ui.turn.is_some() && ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
         return stop(ui);
     }
     Vec::new()
 }
 
 /// Closes the innermost thing that is open. Whether there was one.
-fn close_one(ui: &mut Ui, now: i64) -> bool {
+fn close_one(ui: &mut Ui) -> bool {
     if ui.overlay.take().is_some() {
         if ui.focus == Focus::Card && ui.height < super::layout::FOLD_CARD_BELOW {
             ui.focus = Focus::Composer;
@@ -237,10 +240,6 @@ fn close_one(ui: &mut Ui, now: i64) -> bool {
     if ui.focus != Focus::Composer {
         ui.focus = Focus::Composer;
         ui.transcript.select(None);
-        return true;
-    }
-    if ui.shown_alerts(now).next().is_some() {
-        ui.alerts.clear();
         return true;
     }
     false

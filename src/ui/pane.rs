@@ -20,16 +20,6 @@ pub enum PaneKind {
 impl PaneKind {
     /// Every pane, in the order of their keys.
     pub const ALL: [Self; 4] = [Self::Agents, Self::Tools, Self::Policy, Self::Conversations];
-
-    /// Its heading.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Agents => "agents",
-            Self::Tools => "tools",
-            Self::Policy => "policy",
-            Self::Conversations => "conversations",
-        }
-    }
 }
 
 /// Whether the narrow layout shows a pane over the transcript; wider ones always show it beside.

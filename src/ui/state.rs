@@ -357,8 +357,8 @@ impl Ui {
     /// Columns of the shown card's body.
     pub(super) fn card_width(&self) -> u16 {
         match (Columns::of(self.width, self.height), &self.overlay) {
-            (Columns::Three, None | Some(Overlay::Palette { .. })) => layout::DETAIL_PANE,
-            (Columns::Three, Some(_)) => self.width - layout::SIDE_PANE - layout::DETAIL_PANE - 2,
+            (Columns::Three, Some(Overlay::Card)) => self.width - layout::SIDE_PANE - layout::DETAIL_PANE - 2,
+            (Columns::Three, _) => layout::DETAIL_PANE,
             (Columns::Two, Some(Overlay::Card)) => self.width - layout::SIDE_PANE - 1,
             _ => self.width,
         }

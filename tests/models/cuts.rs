@@ -57,7 +57,9 @@ fn every_stream_broken_off_at_every_byte_is_a_cut_or_complete() {
         for at in 0..bytes.len() {
             let (deltas, end) = decode(*wire, *framing, &[&bytes[..at]]);
             match end {
+                // A finish reason is what makes a stream complete, whatever is missing after it.
                 Ok(()) => assert!(done(&deltas), "{name} at {at}: complete without a finish reason"),
+                Err(failure) if done(&deltas) => panic!("{name} at {at}: {failure} after a finish reason"),
                 Err(failure) => assert_eq!(failure.kind, FailureKind::Cut, "{name} at {at}: {failure}"),
             }
             assert!(deltas.len() <= whole.len(), "{name} at {at}");

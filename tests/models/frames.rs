@@ -16,7 +16,10 @@ fn frames(framing: Framing, pieces: &[&[u8]]) -> Vec<(Option<String>, String)> {
     out.into_iter().map(|Frame { event, data }| (event, data)).collect()
 }
 
-fn check(framing: Framing, bytes: &str, expected: &[(Option<&str>, &str)]) {
+/// An event's name and data.
+type Expected<'a> = &'a [(Option<&'a str>, &'a str)];
+
+fn check(framing: Framing, bytes: &str, expected: Expected<'_>) {
     let expected: Vec<_> =
         expected.iter().map(|(event, data)| (event.map(str::to_owned), (*data).to_owned())).collect();
     let bytes = bytes.as_bytes();
@@ -28,7 +31,7 @@ fn check(framing: Framing, bytes: &str, expected: &[(Option<&str>, &str)]) {
 
 #[test]
 fn events() {
-    let table: &[(&str, &[(Option<&str>, &str)])] = &[
+    let table: &[(&str, Expected<'_>)] = &[
         ("data: a\n\n", &[(None, "a")]),
         ("data:a\ndata: b\n\n", &[(None, "a\nb")]),
         ("data: a\r\ndata: b\r\n\r\n", &[(None, "a\nb")]),

@@ -284,9 +284,12 @@ async fn a_stream_that_stalls() {
 
 #[tokio::test]
 async fn nothing_is_waited_for_after_the_end_marker() {
-    let (base, _) = raw(&[HEAD, HELLO, END, "data: [DONE]\n\n"], Then::Wait).await;
-    let (deltas, failure) = ask(&client(&format!("openai-compat:m@{base}"), None)).await;
+    // Waiting would hang this test: the server never closes.
+    let (base, gone) = raw(&[HEAD, HELLO, END, "data: [DONE]\n\n"], Then::Wait).await;
+    let patient = config::Provider { stall_timeout_s: 1_000_000, api_key_env: None, ..declared() };
+    let (deltas, failure) = ask(&client(&format!("openai-compat:m@{base}"), Some(&patient))).await;
     assert_eq!((deltas.len(), failure), (2, None));
+    gone.await.unwrap();
 }
 
 #[tokio::test]

@@ -148,6 +148,16 @@ fn the_name_after_the_id_and_arguments_before_the_name() {
 }
 
 #[test]
+fn another_id_under_the_same_index_is_another_call_even_without_arguments() {
+    let piece = |id: &str| {
+        chunk(json!({"tool_calls": [{"index": 0, "id": id, "function": {"name": "f", "arguments": ""}}]}), None)
+    };
+    let (deltas, _) = decode_data(&[piece("a"), piece("a"), piece("b"), chunk(json!({}), Some("tool_calls"))]);
+    let expected = [("a", "{}"), ("b", "{}")].map(|(id, text)| (id.to_owned(), "f".to_owned(), text.to_owned()));
+    assert_eq!(calls(&deltas), expected);
+}
+
+#[test]
 fn a_new_id_in_every_piece_is_one_call() {
     let piece = |id: &str, function: Value| chunk(json!({"tool_calls": [{"id": id, "function": function}]}), None);
     let (deltas, _) = decode_data(&[

@@ -247,7 +247,7 @@ fn a_wrong_script_says_where() {
 
 #[test]
 fn a_script_file_is_picked_by_the_model_string() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("own.toml");
     std::fs::write(&path, "[[scene]]\nname = 'any'\ntext = 'mine'").unwrap();
     let new = |path: &std::path::Path| {

@@ -326,6 +326,10 @@ impl Watch {
                         assert_eq!(*count, 1, "exactly one ending");
                         self.wanted.retain(|wanted| wanted.call() != Some(*call));
                     }
+                    Record::Allowed { call, answer, .. } => {
+                        assert!(answer.allows());
+                        self.allowed.insert(call.0);
+                    }
                     _ => {}
                 }
                 self.records.push(record);
@@ -336,12 +340,6 @@ impl Watch {
                     Event::Call(line) if line.kind == CallKind::Agent => {
                         self.rounds += 1;
                         assert!(self.rounds <= self.spec.max_iterations, "the cap holds");
-                    }
-                    Event::Answer { call, answer } if answer.allows() => {
-                        self.allowed.insert(call.0);
-                    }
-                    Event::Answer { call, .. } => {
-                        self.allowed.remove(&call.0);
                     }
                     _ => {}
                 }
@@ -548,6 +546,7 @@ fn the_generated_histories_reach_every_ending() {
                 Record::ModelCall { kind, failure, .. } => format!("{kind:?}, failed: {}", failure.is_some()),
                 Record::Said { message, .. } => format!("said by {:?}", message.origin),
                 Record::Preloaded { .. } => "preloaded".to_owned(),
+                Record::Allowed { .. } => "allowed".to_owned(),
                 Record::TurnStarted { .. } | Record::Titled { .. } => continue,
             };
             *reached.entry(name).or_default() += 1;
@@ -570,6 +569,7 @@ fn the_generated_histories_reach_every_ending() {
         "Agent, failed: true",
         "WrapUp, failed: false",
         "WrapUp, failed: true",
+        "allowed",
         "said by Person",
         "said by Continuation",
         "said by FinalAnswer",

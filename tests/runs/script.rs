@@ -292,6 +292,7 @@ fn line(effect: &Effect) -> Option<String> {
             Record::TurnEnded { end, .. } => format!("log turn ended: {}", turn_end(end)),
             Record::Titled { title } => format!("log title: {title}"),
             Record::Preloaded { toolset } => format!("log preloaded {toolset}"),
+            Record::Allowed { call, answer: by, .. } => format!("log call {} may run: {}", call.0, answer(by)),
         },
         Effect::Tell(event) => match event {
             Event::Call(call) => {

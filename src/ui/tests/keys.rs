@@ -182,7 +182,9 @@ fn two_escapes_far_apart_stop_nothing() {
 fn one_escape_stops_a_countdown() {
     let mut ui = begun(80, 24);
     let retrying = Event::Retrying { message: "overloaded".to_owned(), ms: 9_000, attempt: 2 };
-    tell_all(&mut ui, [started(), call(1, &[], true), retrying]);
+    let alert =
+        crate::agent::Alert { severity: crate::agent::Severity::Warning, message: "it failed".to_owned(), hint: None };
+    tell_all(&mut ui, [started(), call(1, &[], true), retrying, Event::Alert(alert)]);
     assert_eq!(press(&mut ui, "Esc", NOW + 1_000), [Cmd::Submit(Command::Stop)]);
 }
 

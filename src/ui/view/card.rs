@@ -140,13 +140,9 @@ pub fn draw_full(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) {
 
 /// The body alone, for the right pane of three columns.
 pub fn draw_detail(ui: &mut Ui, area: Rect, buffer: &mut Buffer) {
-    let Some(card) = ui.inbox.shown_mut() else { return };
-    let scroll = card.scroll;
+    let place = draw_body(ui, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }, buffer);
+    let Some(card) = ui.inbox.shown() else { return };
     let asked = clean_line(&card.ask.tool.to_string());
-    let lines = card.body(area.width, &ui.theme);
-    let place = scrolled(scroll, lines.len(), usize::from(area.height.saturating_sub(1)));
-    let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-    put_all(buffer, below, lines.iter().skip(scroll));
     let style = ui.theme.style(if ui.focus == Focus::Card { Role::Focus } else { Role::Heading });
     let left = vec![Span::styled(format!(" {asked}"), style)];
     let right = vec![Span::styled(place, ui.theme.style(Role::Dim)), Span::raw(" ")];
@@ -155,27 +151,24 @@ pub fn draw_detail(ui: &mut Ui, area: Rect, buffer: &mut Buffer) {
 
 fn draw(ui: &mut Ui, area: Rect, body_rows: u16, buffer: &mut Buffer, now: i64) {
     let room = usize::from(area.width);
-    let (place, scroll) = match ui.inbox.shown_mut() {
-        None => return,
-        Some(card) => {
-            let count = card.body(area.width, &ui.theme).len();
-            let last = count.saturating_sub(usize::from(body_rows));
-            let scroll = if body_rows == 0 { card.scroll } else { card.scroll.min(last) };
-            card.scroll = scroll;
-            let place = if body_rows == 0 { String::new() } else { scrolled(scroll, count, usize::from(body_rows)) };
-            (place, scroll)
-        }
-    };
-    if let Some(card) = ui.inbox.shown_mut() {
-        let lines = card.body(area.width, &ui.theme);
-        let body = Rect { y: area.y + 1, height: body_rows, ..area };
-        put_all(buffer, body, lines.iter().skip(scroll));
-    }
+    let place = draw_body(ui, Rect { y: area.y + 1, height: body_rows, ..area }, buffer);
     let Some(card) = ui.inbox.shown() else { return };
     put(buffer, area, 0, &heading(ui, card, room, place));
     let footer = usize::from(body_rows) + 1;
     put(buffer, area, footer, &keys(ui, card, room, now));
     put(buffer, area, footer + 1, &source(ui, card, room, now));
+}
+
+/// The body from where it is scrolled to. Answers which of its lines are in view, when not all are.
+fn draw_body(ui: &mut Ui, area: Rect, buffer: &mut Buffer) -> String {
+    // Where another pane draws the body, it is not laid out for this one's width too.
+    let Some(card) = ui.inbox.shown_mut().filter(|_| !area.is_empty()) else { return String::new() };
+    let rows = usize::from(area.height);
+    let count = card.body(area.width, &ui.theme).len();
+    card.scroll = card.scroll.min(count.saturating_sub(rows));
+    let scroll = card.scroll;
+    put_all(buffer, area, card.body(area.width, &ui.theme).iter().skip(scroll));
+    scrolled(scroll, count, rows)
 }
 
 /// `1-4 of 20`, in lines, when not all are in view.
