@@ -12,7 +12,7 @@ use crate::ui::theme::{Role, Theme};
 
 /// Rows of the strip at most.
 const ROWS: usize = 4;
-/// Columns at the end of a row that words leave to `12 more  Esc: put away`.
+/// Columns at the end of the last row that words leave to `12 more  Esc: put away`.
 const RIGHT: usize = 24;
 
 /// An alert, wrapped.
@@ -27,7 +27,7 @@ fn lines(alert: &Alert, room: usize, theme: &Theme) -> Vec<Line<'static>> {
     if let Some(hint) = &alert.hint {
         words.push(Span::styled(format!("  {}", clean_line(hint)), theme.style(Role::Dim)));
     }
-    Wrap::words(room.saturating_sub(RIGHT)).indented(&first, &rest).lines(&words)
+    Wrap::words(room.saturating_sub(1)).indented(&first, &rest).lines(&words)
 }
 
 /// The rows to draw in `room` columns, and how many alerts are not among them.
@@ -42,6 +42,9 @@ fn strip(ui: &Ui, room: usize, now: i64) -> (Vec<Line<'static>>, usize) {
         } else {
             left_out += 1;
         }
+    }
+    if rows.len() < ROWS && rows.last().is_some_and(|line| columns(&line.spans) + RIGHT > room) {
+        rows.push(Line::default());
     }
     (rows, left_out)
 }
