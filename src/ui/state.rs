@@ -380,7 +380,7 @@ impl Ui {
         let wants = Wants {
             composer: self.composer.rows(draft),
             card,
-            alerts: u16::try_from(self.shown_alerts(now).count()).unwrap_or(u16::MAX),
+            alerts: super::view::alerts::rows(self, usize::from(self.width), now),
             completions: u16::try_from(self.composer.completions().0.len()).unwrap_or(u16::MAX),
         };
         layout::layout(self.width, self.height, wants)

@@ -1,12 +1,12 @@
 //! One file per part of the screen: each draws what it is given into a rectangle and decides nothing.
 
-mod alerts;
+pub(super) mod alerts;
 pub mod card;
 mod composer;
 mod header;
 mod help;
 mod ledger;
-mod paint;
+pub(super) mod paint;
 pub mod palette;
 pub mod panes;
 pub mod transcript;
