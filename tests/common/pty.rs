@@ -50,7 +50,7 @@ pub(crate) struct Terminal {
 }
 
 /// The tested binary.
-pub const BINARY: &str = env!("CARGO_BIN_EXE_kokua");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_kokua");
 
 /// What the kernel does with keys and lines: everything that `stty -a` tells.
 fn modes(master: &dyn MasterPty) -> String {
@@ -226,13 +226,13 @@ impl Terminal {
 #[derive(Debug)]
 pub(crate) struct Exited {
     /// Its exit code.
-    pub code: u32,
+    pub(crate) code: u32,
     /// Everything it wrote.
-    pub raw: Vec<u8>,
+    pub(crate) raw: Vec<u8>,
     /// What the screen shows.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether the kernel's modes of the terminal are those from before the program.
-    pub modes_are_as_before: bool,
+    pub(crate) modes_are_as_before: bool,
 }
 
 impl Drop for Terminal {
