@@ -1,5 +1,6 @@
 //! The real binary in a real terminal: what a person does from the first run to the next day, and everything that may
 //! happen to a terminal meanwhile.
+#![cfg(test)]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -198,7 +198,9 @@ fn what_changed_since_the_call_before_is_bold_and_many_tools_are_loud() {
     assert_eq!(styled(call(2, 24, &["documents"]), "(+documents)"), Some(bold));
     assert_eq!(styled(call(2, 19, &[]), "19 tools"), Some(theme().style(Role::Dim)));
     assert_eq!(styled(call(2, 100, &[]), "100 tools ! many"), Some(theme().style(Role::Warning)));
-    assert_eq!(styled(call(2, 128, &[]), "128 tools !!"), Some(theme().style(Role::Error)));
+    let error = Some(theme().style(Role::Error));
+    assert_eq!(styled(call(2, 128, &[]), "128 tools !! the provider takes no more"), error);
+    assert_eq!(styled(call(2, 129, &[]), "129 tools !! the provider takes 128"), error);
     let unlimited = CallRule { limit: None, ..call(2, 128, &[]) };
     assert_eq!(styled(unlimited, "128 tools ! many"), Some(theme().style(Role::Warning)));
     let nothing_known = CallRule { usage: Some(Usage::default()), took_ms: None, ..call(1, 1, &[]) };
