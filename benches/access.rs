@@ -1,5 +1,6 @@
 //! What a model call and a start pay for access: the offer chain with 500 tools, and the policies of 100 agents over 2,000
 //! tools. Budgets (architecture.md, O4): 50 µs and 20 ms.
+#![cfg(test)]
 
 use std::hint::black_box;
 

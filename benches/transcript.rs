@@ -1,4 +1,5 @@
 //! What a frame of the transcript costs: long, resized, streamed, scrolled, and markdown by itself.
+#![cfg(test)]
 
 use std::fmt::Write as _;
 use std::hint::black_box;

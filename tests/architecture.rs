@@ -95,7 +95,6 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["access", "agent", "tool", "toolsets", "assistant", "store"]),
     ("shlex", &["toolsets", "terminal"]),
     ("similar", &["ui", "toolsets"]),
-    ("sse_stream", &["model"]),
     ("tempfile", &["system", "config", "store", "toolsets", "terminal"]),
     ("thiserror", ANYWHERE),
     ("tokio", &["system", "model", "toolsets", "store", "assistant", "terminal", "cli", "app", "main"]),

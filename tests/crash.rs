@@ -1,4 +1,6 @@
 //! Killed at any point: reopening works, every call has one ending, and nothing that was told is missing.
+#![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a test looks at the disk and at the environment")]
 
 mod common;
 
@@ -45,7 +47,7 @@ fn killed_at_twenty_points_every_call_has_one_ending_and_nothing_told_is_missing
         let Ok(_) = std::fs::read_dir(home.state().join("data/conversations")) else { continue };
         let path = only_log(&home.state());
         let id = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let (_log, opened) = store::Log::open(path.parent().unwrap(), &id).unwrap();
+        let (log, opened) = store::Log::open(path.parent().unwrap(), &id).unwrap();
         let mut endings: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         let mut calls = Vec::new();
         for record in &opened.records {
@@ -72,7 +74,7 @@ fn killed_at_twenty_points_every_call_has_one_ending_and_nothing_told_is_missing
                 assert!(calls.contains(&event["call"].as_u64().unwrap()), "after {lines}: {event}");
             }
         }
-        drop(_log);
+        drop(log);
         let out = home.kokua(&["run", "--json", "-p", "hello", "--conversation", "latest"]).output().unwrap();
         assert!(out.status.success(), "after {lines}: {out:?}");
     }

@@ -1,4 +1,6 @@
 //! `kokua run` and its neighbours: the real binary, without a screen, on the rehearsal model.
+#![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a test looks at the disk and at the environment")]
 
 mod common;
 

@@ -1,5 +1,7 @@
 //! The binary against a real model behind a real server, where `$KOKUA_REAL_LLM` names one (`.ci/run` serves it).
 //! Without that variable there is nothing to test, and the test says so.
+#![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a test looks at the disk and at the environment")]
 
 mod common;
 

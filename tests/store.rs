@@ -1,5 +1,5 @@
 //! The store as its users see it: real files, real locks, every cut of a log.
-
+#![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "what is on the disk is what is tested")]
 
 use std::collections::BTreeMap;

@@ -100,7 +100,7 @@ pub(super) struct Call {
 
 impl Call {
     /// Whether it has its ending.
-    pub fn ended(&self) -> bool {
+    pub(super) fn ended(&self) -> bool {
         matches!(self.state, CallState::Ended(_))
     }
 }
@@ -156,12 +156,12 @@ pub(super) mod text {
     use crate::access::name::shown;
 
     /// Arguments that never reached the schema check.
-    pub fn invalid_arguments(wire: &str, why: &str) -> String {
+    pub(crate) fn invalid_arguments(wire: &str, why: &str) -> String {
         format!("invalid arguments for tool '{}': {why}", shown(wire))
     }
 
     /// A person, or nobody, did not allow it.
-    pub fn not_approved(wire: &str, reason: Option<&str>) -> String {
+    pub(crate) fn not_approved(wire: &str, reason: Option<&str>) -> String {
         match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
             Some(reason) => format!("Tool '{}' was not approved: {reason}", shown(wire)),
             None => format!("Tool '{}' was not approved.", shown(wire)),
@@ -169,37 +169,37 @@ pub(super) mod text {
     }
 
     /// An expiry is neither a yes nor a no (P13).
-    pub fn expired(wire: &str) -> String {
+    pub(crate) fn expired(wire: &str) -> String {
         format!("Tool '{}' was not run: nobody answered in time, which is neither a yes nor a no.", shown(wire))
     }
 
     /// The question went away unanswered.
-    pub fn unanswered(wire: &str, why: &str) -> String {
+    pub(crate) fn unanswered(wire: &str, why: &str) -> String {
         format!("Tool '{}' was not run: {why} before anybody answered.", shown(wire))
     }
 
     /// The cap came first.
-    pub fn capped(wire: &str) -> String {
+    pub(crate) fn capped(wire: &str) -> String {
         format!("Tool '{}' was not executed: the tool-use limit for this task was reached.", shown(wire))
     }
 
     /// The provider refused the whole answer.
-    pub fn declined(wire: &str) -> String {
+    pub(crate) fn declined(wire: &str) -> String {
         format!("Tool '{}' was not executed: the model declined this request.", shown(wire))
     }
 
     /// Stopped before it ran.
-    pub fn stopped_before(wire: &str) -> String {
+    pub(crate) fn stopped_before(wire: &str) -> String {
         format!("Tool '{}' was not run: the turn was stopped first.", shown(wire))
     }
 
     /// Stopped while its build ran (R9).
-    pub fn stopped_loading(wire: &str) -> String {
+    pub(crate) fn stopped_loading(wire: &str) -> String {
         format!("Tool '{}' was interrupted: the turn was stopped first, and nothing was loaded.", shown(wire))
     }
 
     /// Stopped while it ran.
-    pub fn stopped_within(wire: &str) -> String {
+    pub(crate) fn stopped_within(wire: &str) -> String {
         format!(
             "Tool '{}' was interrupted: the turn was stopped while it ran, so part of it may have happened.",
             shown(wire)

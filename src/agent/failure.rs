@@ -25,7 +25,7 @@ pub(super) enum Trouble {
 
 impl Trouble {
     /// How the turn ends: the sentence and what to do.
-    pub fn end(self) -> TurnEnd {
+    pub(super) fn end(self) -> TurnEnd {
         let (message, hint) = match self {
             Self::Model(failure) => {
                 let what = match failure.kind {

@@ -44,7 +44,7 @@ impl Step<'_> {
 
     /// Begins what may begin: every call when they run together, else the next one when the one before has ended. Goes on
     /// to the next round when every call has its ending.
-    pub fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         let together = self.run.spec.concurrent_tools;
         loop {
             let Some(round) = self.round() else { return };
@@ -89,7 +89,7 @@ impl Step<'_> {
     }
 
     /// The driver checked the arguments: the gate is next.
-    pub fn checked(&mut self, id: CallId, arguments: Result<Value, String>) {
+    pub(super) fn checked(&mut self, id: CallId, arguments: Result<Value, String>) {
         let Some(index) = self.place(id) else { return };
         if self.call(index).is_none_or(|call| call.state != CallState::Checking) {
             return;
@@ -148,7 +148,7 @@ impl Step<'_> {
     }
 
     /// A card was answered. Only its own call moves (P14).
-    pub fn answered(&mut self, id: CallId, answer: Answer) {
+    pub(super) fn answered(&mut self, id: CallId, answer: Answer) {
         let Some(index) = self.place(id) else { return };
         let Some(tool) = self.held_tool(index) else { return };
         let Some(call) = self.call(index) else { return };
@@ -255,7 +255,7 @@ impl Step<'_> {
     }
 
     /// A build ended: its call and those that joined it get their answers.
-    pub fn load_ended(&mut self, id: CallId, result: Result<LoadedToolset, String>) {
+    pub(super) fn load_ended(&mut self, id: CallId, result: Result<LoadedToolset, String>) {
         let Some(index) = self.place(id) else { return };
         let Some(CallState::Loading(toolset)) = self.call(index).map(|call| call.state.clone()) else { return };
         let result = result.and_then(|build| {
@@ -299,7 +299,7 @@ impl Step<'_> {
     }
 
     /// A running tool answered.
-    pub fn tool_ended(&mut self, id: CallId, outcome: ToolOutcome) {
+    pub(super) fn tool_ended(&mut self, id: CallId, outcome: ToolOutcome) {
         let Some(index) = self.place(id) else { return };
         if self.call(index).is_none_or(|call| call.state != CallState::Running) {
             return;
@@ -313,7 +313,7 @@ impl Step<'_> {
     }
 
     /// Ends every open call of the round without running it.
-    pub fn not_executed(&mut self, text: fn(&str) -> String) {
+    pub(super) fn not_executed(&mut self, text: fn(&str) -> String) {
         for index in 0..self.round().map_or(0, |round| round.calls.len()) {
             if let Some(wire) = self.call(index).filter(|call| !call.ended()).map(|call| call.wire.clone()) {
                 self.end(index, Ending::NotExecuted, text(&wire), None);
@@ -322,7 +322,7 @@ impl Step<'_> {
     }
 
     /// A stop: cards are withdrawn, running tools and builds dropped, and every open call ends as interrupted.
-    pub fn interrupt(&mut self) {
+    pub(super) fn interrupt(&mut self) {
         for index in 0..self.round().map_or(0, |round| round.calls.len()) {
             let Some(call) = self.call(index).filter(|call| !call.ended()) else { continue };
             let (id, wire) = (call.id, call.wire.clone());

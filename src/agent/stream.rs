@@ -6,7 +6,7 @@ use super::call::CallId;
 use super::message::{AssistantMessage, Delta, Opaque, Part, Reasoning, StopReason, ToolCall, Usage};
 
 /// An answer that grows past this many bytes is broken off.
-pub const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
+pub(super) const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 
 /// An answer so far.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,7 +22,7 @@ pub(super) struct Stream {
 impl Stream {
     /// Takes one piece. `false`: the answer is longer than [`ANSWER_LIMIT`] and this piece was left out.
     #[must_use]
-    pub fn push(&mut self, delta: Delta) -> bool {
+    pub(super) fn push(&mut self, delta: Delta) -> bool {
         self.bytes += match &delta {
             Delta::Text { text } | Delta::Reasoning { text } | Delta::CallArguments { text, .. } => text.len(),
             Delta::CallStart { id, name, .. } => 64 + id.len() + name.len(),
@@ -97,13 +97,13 @@ impl Stream {
     }
 
     /// The tokens counted so far.
-    pub fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> Usage {
         self.usage
     }
 
     /// A whole answer, or what was said before a stop (`stop` stays as streamed). Calls are numbered from `next`, which
     /// moves on; `shown` names each wire name for people.
-    pub fn finish(mut self, next: &mut u64, shown: impl Fn(&str) -> String) -> AssistantMessage {
+    pub(super) fn finish(mut self, next: &mut u64, shown: impl Fn(&str) -> String) -> AssistantMessage {
         for part in &mut self.parts {
             if let Part::Call(call) = part {
                 call.id = CallId(*next);
@@ -115,7 +115,7 @@ impl Stream {
     }
 
     /// What is kept of an answer that failed: its words. Its calls never came to be.
-    pub fn words(mut self) -> AssistantMessage {
+    pub(super) fn words(mut self) -> AssistantMessage {
         self.parts.retain(|part| !matches!(part, Part::Call(_)));
         AssistantMessage { parts: self.parts, stop: None }
     }

@@ -88,11 +88,11 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    pub fn new(run: &'a mut Run, world: &'a mut World, moment: Moment) -> Self {
+    pub(super) fn new(run: &'a mut Run, world: &'a mut World, moment: Moment) -> Self {
         Self { run, world, moment, out: Vec::new() }
     }
 
-    pub fn take(mut self, input: Input) -> Vec<Effect> {
+    pub(super) fn take(mut self, input: Input) -> Vec<Effect> {
         match input {
             Input::Said { text, attendance } => self.said(text, attendance),
             Input::Delta(delta) => self.delta(delta),
@@ -107,15 +107,15 @@ impl<'a> Step<'a> {
         self.out
     }
 
-    pub fn record(&mut self, record: Record) {
+    pub(super) fn record(&mut self, record: Record) {
         self.out.push(Effect::Record(record));
     }
 
-    pub fn tell(&mut self, event: Event) {
+    pub(super) fn tell(&mut self, event: Event) {
         self.out.push(Effect::Tell(event));
     }
 
-    pub fn alert(&mut self, severity: Severity, message: String, hint: Option<String>) {
+    pub(super) fn alert(&mut self, severity: Severity, message: String, hint: Option<String>) {
         self.tell(Event::Alert(Alert { severity, message, hint }));
     }
 
@@ -374,7 +374,7 @@ impl<'a> Step<'a> {
     }
 
     /// Every call of a round has its ending: what was said joins, and the model is asked again.
-    pub fn next_round(&mut self) {
+    pub(super) fn next_round(&mut self) {
         self.close_round();
         self.deliver();
         self.call_model(CallKind::Agent);

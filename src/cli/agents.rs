@@ -71,7 +71,7 @@ fn text(model: &str, report: &AgentReport) -> String {
             format!("({count}) {}", list(&report.available))
         },
     );
-    row("resident", report.resident.as_ref().map_or_else(|| "every available toolset".to_owned(), |names| list(names)));
+    row("resident", report.resident.as_ref().map_or_else(|| "every available toolset".to_owned(), list));
     row("deferred", list(&report.deferred));
     row("policy", report.policy_source.clone());
     for (name, which) in [("confirm", GateList::Confirm), ("review", GateList::Review)] {

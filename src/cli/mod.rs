@@ -46,7 +46,7 @@ struct Global {
     /// The configuration to read [default: $KOKUA_CONFIG, else config.toml in $KOKUA_HOME, which is ~/.kokua unless set]
     #[arg(long, global = true, value_name = "PATH")]
     config: Option<PathBuf>,
-    /// The model for this run, as provider:model[@base_url][;flags], such as ollama:qwen3:8b
+    /// The model for this run, as `provider:model@base_url;flags` (the last two optional), such as ollama:qwen3:8b
     #[arg(long, global = true, value_name = "MODEL")]
     model: Option<String>,
     /// Log everything, and print each agent's resolved policy at start
@@ -124,7 +124,9 @@ pub fn main() -> ExitCode {
 fn start_log(prepared: &Prepared, options: &Options) -> Result<(), Ended> {
     let lines = crate::app::log::start(prepared, options.debug)?;
     if options.debug {
-        lines.iter().for_each(|line| print::error(line));
+        for line in lines {
+            print::error(&line);
+        }
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! Puts the adapters together; decides nothing about a conversation.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -132,7 +133,8 @@ fn rehearsal(path: &str) -> Result<Rehearsal, Failure> {
     if path.is_empty() {
         return Rehearsal::shipped().map_err(|fault| broken(format!("the shipped rehearsal script: {fault}")));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| broken(format!("rehearsal script {path}: {error}")))?;
+    let text = crate::system::files::read_text(Path::new(path))
+        .map_err(|error| broken(format!("the rehearsal script cannot be read: {error}")))?;
     Rehearsal::from_toml(&text).map_err(|fault| broken(format!("rehearsal script {path}: {fault}")))
 }
 

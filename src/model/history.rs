@@ -10,7 +10,7 @@ use crate::agent::{AssistantMessage, CallId, Ending, Message, Opaque, Part, Reas
 
 /// What a wire takes as a call's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IdRule {
+pub(super) enum IdRule {
     /// Anything.
     Any,
     /// At most 40 bytes.
@@ -43,11 +43,11 @@ impl IdRule {
 /// The id each call of a request goes by: the provider's own, or a minted one where it is empty, was used before, or
 /// is not what this wire takes (the conversation may have begun with another provider).
 #[derive(Debug)]
-pub struct Ids(HashMap<CallId, (String, String)>);
+pub(super) struct Ids(HashMap<CallId, (String, String)>);
 
 impl Ids {
     /// Of these messages.
-    pub fn of(messages: &[Message], rule: IdRule) -> Self {
+    pub(super) fn of(messages: &[Message], rule: IdRule) -> Self {
         let mut used = HashSet::new();
         let mut ids = HashMap::new();
         for call in messages.iter().filter_map(assistant).flat_map(AssistantMessage::calls) {
@@ -61,12 +61,12 @@ impl Ids {
     }
 
     /// A call's id; `None` for a call that no message of the request holds.
-    pub fn id(&self, call: CallId) -> Option<&str> {
+    pub(super) fn id(&self, call: CallId) -> Option<&str> {
         self.0.get(&call).map(|(id, _)| id.as_str())
     }
 
     /// A call's name on the wire.
-    pub fn name(&self, call: CallId) -> Option<&str> {
+    pub(super) fn name(&self, call: CallId) -> Option<&str> {
         self.0.get(&call).map(|(_, name)| name.as_str())
     }
 }
@@ -80,14 +80,14 @@ fn assistant(message: &Message) -> Option<&AssistantMessage> {
 
 /// The name as written where a wire takes it. A model may have made up one that no wire takes; sent back as it was, it
 /// would have the provider refuse the conversation for good.
-pub fn wire_name(written: &str) -> String {
+pub(super) fn wire_name(written: &str) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     let name: String = written.chars().take(64).map(legal).collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
 /// The arguments as an object: `{}` where the model wrote something else (its result says what it wrote).
-pub fn arguments_object(call: &ToolCall) -> Map<String, Value> {
+pub(super) fn arguments_object(call: &ToolCall) -> Map<String, Value> {
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
@@ -95,23 +95,23 @@ pub fn arguments_object(call: &ToolCall) -> Map<String, Value> {
 }
 
 /// The arguments as JSON text: as received where that is JSON, else `{}`.
-pub fn arguments_text(call: &ToolCall) -> &str {
+pub(super) fn arguments_text(call: &ToolCall) -> &str {
     let is_json = serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_ok();
     if is_json { &call.arguments } else { "{}" }
 }
 
 /// Whether a result is an error, where the wire can say so.
-pub fn is_error(ending: &Ending) -> bool {
+pub(super) fn is_error(ending: &Ending) -> bool {
     !matches!(ending, Ending::Ok | Ending::Loaded { .. })
 }
 
 /// The provider's fields, where they came from `origin`; nobody else's are ever sent.
-pub fn own<'a>(opaque: Option<&'a Opaque>, origin: &str) -> Option<&'a Map<String, Value>> {
+pub(super) fn own<'a>(opaque: Option<&'a Opaque>, origin: &str) -> Option<&'a Map<String, Value>> {
     opaque.filter(|opaque| opaque.wire == origin).map(|opaque| &opaque.fields)
 }
 
 /// The reasoning of a message's parts that came from `origin`, in order.
-pub fn own_reasoning<'a>(
+pub(super) fn own_reasoning<'a>(
     parts: &'a [Part],
     origin: &'a str,
 ) -> impl Iterator<Item = (&'a Reasoning, &'a Map<String, Value>)> {
@@ -122,7 +122,7 @@ pub fn own_reasoning<'a>(
 }
 
 /// The fields of `object` that are not in `known`, empty ones apart.
-pub fn unknown_fields(object: &Map<String, Value>, known: &[&str]) -> Map<String, Value> {
+pub(super) fn unknown_fields(object: &Map<String, Value>, known: &[&str]) -> Map<String, Value> {
     object
         .iter()
         .filter(|(key, value)| !known.contains(&key.as_str()) && !value.is_null())

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
@@ -92,7 +92,7 @@ pub(super) fn connections(url: &Url) -> Result<&'static Http, String> {
     let cell = CLIENTS.get(usize::from(near) + 2 * usize::from(plain)).ok_or("no such client")?;
     cell.get_or_init(|| {
         // Fails only when it is installed already, which is just as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        drop(rustls::crypto::ring::default_provider().install_default());
         let mut builder = Http::builder()
             .user_agent(concat!("kokua/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
@@ -256,8 +256,7 @@ async fn refusal(
 ) -> Failure {
     let status = response.status();
     let header = |name: &HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+    let now = crate::system::clock::now_ms();
     let millis = HeaderName::from_static("retry-after-ms");
     let floor = failure::retry_after(header(&RETRY_AFTER), header(&millis), now);
     if status.is_redirection() || status.is_success() {

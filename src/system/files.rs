@@ -64,7 +64,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace(path, bytes, Durability::Synced).map_err(FileError::at("write", path))
 }
 
-/// Like [`write`], for what can be made again: nothing waits for the disk, and a power cut may leave the file empty.
+/// Like [`write()`], for what can be made again: nothing waits for the disk, and a power cut may leave the file empty.
 ///
 /// # Errors
 /// With the path; the old file is then as it was.

@@ -1,6 +1,6 @@
 //! The terminal: the only room that knows crossterm. It never decides what a key means.
 //!
-//! [`run`] is the loop of the full screen; everything it takes from the terminal it gives back, on every way out.
+//! [`run()`] is the loop of the full screen; everything it takes from the terminal it gives back, on every way out.
 
 #![expect(
     clippy::disallowed_methods,

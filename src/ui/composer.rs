@@ -140,7 +140,7 @@ impl Composer {
 
     /// Clears the draft into history.
     pub fn clear(&mut self) {
-        let _ = self.take();
+        drop(self.take());
     }
 
     fn reset(&mut self) {

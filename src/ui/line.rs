@@ -50,7 +50,7 @@ impl LineInput {
     pub fn key(&mut self, key: Key) -> bool {
         let ctrl = key.modifiers.ctrl;
         match key.code {
-            KeyCode::Char('u') if ctrl => _ = self.text.drain(..self.caret),
+            KeyCode::Char('u') if ctrl => drop(self.text.drain(..self.caret)),
             KeyCode::Char('k') if ctrl => self.text.truncate(self.caret),
             KeyCode::Char('e') if ctrl => {}
             KeyCode::Char('w') if ctrl => {

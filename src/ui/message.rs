@@ -217,7 +217,7 @@ pub enum EditorPurpose {
     Draft,
 }
 
-/// One message. Each is handed to [`super::update`] with the time it arrived.
+/// One message. Each is handed to [`super::update()`] with the time it arrived.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Msg {
     /// A key was pressed (or repeats).

@@ -1,6 +1,6 @@
 //! The screen as a pure value: state, reducer and view. It knows no clock, disk, socket or terminal.
 //!
-//! A front end hands messages to [`update`], carries out the [`Cmd`]s it answers with, draws [`view`], and sleeps as long
+//! A front end hands messages to [`update()`], carries out the [`Cmd`]s it answers with, draws [`view()`], and sleeps as long
 //! as [`Ui::next_wake`] says.
 
 mod act;

@@ -1,4 +1,4 @@
-//! The screen's whole state as one value. It is changed by [`super::update`] and drawn by [`super::view`]; it knows no
+//! The screen's whole state as one value. It is changed by [`super::update()`] and drawn by [`super::view()`]; it knows no
 //! clock and no terminal.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -63,7 +63,7 @@ pub struct Session {
 
 /// A failed model call that will be tried again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retry {
+pub(super) struct Retry {
     /// What went wrong.
     pub message: String,
     /// When it is tried again, milliseconds.
@@ -74,7 +74,7 @@ pub struct Retry {
 
 /// The running turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
+pub(super) struct Turn {
     /// When it began, as this screen saw it.
     pub since: i64,
     /// The model call it is in; 0 before the first.
@@ -87,7 +87,7 @@ pub struct Turn {
 
 /// One model call of the conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ModelCall {
+pub(super) struct ModelCall {
     /// Its rule, without the ledger.
     pub line: CallLine,
     /// Who was in it, where that is known.
@@ -100,7 +100,7 @@ pub struct ModelCall {
 
 /// An alert in the strip.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownAlert {
+pub(super) struct ShownAlert {
     /// What.
     pub alert: Alert,
     /// When it goes by itself; `None`: when it is put away.
@@ -343,6 +343,12 @@ impl Ui {
             Columns::One => self.panes.opened == Opened::ByPerson,
             Columns::Two | Columns::Three => true,
         }
+    }
+
+    /// Whether the list of conversations is drawn.
+    pub(super) fn conversations_visible(&self) -> bool {
+        let listed = self.pane() == PaneKind::Conversations;
+        Columns::of(self.width, self.height) == Columns::Three || (listed && self.pane_visible())
     }
 
     /// The prompt before the draft.

@@ -16,7 +16,7 @@ struct Open {
 
 /// What the last blocks were, so that the next event finds its own.
 #[derive(Debug, Default)]
-pub struct Story {
+pub(super) struct Story {
     agent: String,
     unfold_reasoning: bool,
     said: Option<BlockId>,
@@ -31,27 +31,27 @@ pub struct Story {
 
 impl Story {
     /// A story without a beginning. `unfold_reasoning`: show reasoning whole.
-    pub fn new(unfold_reasoning: bool) -> Self {
+    pub(super) fn new(unfold_reasoning: bool) -> Self {
         Self { unfold_reasoning, ..Self::default() }
     }
 
     /// Another conversation begins.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self::new(self.unfold_reasoning);
     }
 
     /// The block of a tool call.
-    pub fn block_of(&self, call: CallId) -> Option<BlockId> {
+    pub(super) fn block_of(&self, call: CallId) -> Option<BlockId> {
         self.blocks.get(&call).copied()
     }
 
     /// A block's place among the model calls of the conversation, if it is the rule of one.
-    pub fn place_of_rule(&self, block: BlockId) -> Option<usize> {
+    pub(super) fn place_of_rule(&self, block: BlockId) -> Option<usize> {
         self.rules.iter().rposition(|rule| *rule == block)
     }
 
     /// Tells one event.
-    pub fn tell(&mut self, transcript: &mut Transcript, event: &Event, now: i64) {
+    pub(super) fn tell(&mut self, transcript: &mut Transcript, event: &Event, now: i64) {
         if matches!(
             event,
             Event::Reasoning { .. }
@@ -211,7 +211,7 @@ impl Story {
     }
 
     /// Marks the calls that wait with their places.
-    pub fn mark_waiting(&self, transcript: &mut Transcript, waiting: &[CallId]) {
+    pub(super) fn mark_waiting(&self, transcript: &mut Transcript, waiting: &[CallId]) {
         for (at, call) in waiting.iter().enumerate() {
             if let Some(open) = self.open.get(call) {
                 let state = ToolState::Waits { place: at + 1, of: waiting.len() };

@@ -159,7 +159,7 @@ fn p6_an_entry_that_matches_no_built_tool_fails_startup_all_together() {
     declarations.floor = entries(&["compute.nothing"], 5).entries;
     let mut world = World::new(declarations, all_three()).unwrap();
     for (name, offered) in BUILDS {
-        let _ = world.report_build(&toolset(name), &tools(offered));
+        drop(world.report_build(&toolset(name), &tools(offered)));
     }
     assert_eq!(
         texts(&world.resolve().unwrap_err()),

@@ -4,37 +4,37 @@
 use kokua::access::declare::{EntryList, Pair};
 use kokua::access::*;
 
-pub fn toolset(name: &str) -> ToolsetName {
+pub(crate) fn toolset(name: &str) -> ToolsetName {
     ToolsetName::new(name)
 }
 
-pub fn agent_name(name: &str) -> AgentName {
+pub(crate) fn agent_name(name: &str) -> AgentName {
     AgentName::new(name)
 }
 
-pub fn id(text: &str) -> ToolId {
+pub(crate) fn id(text: &str) -> ToolId {
     ToolId::parse(text).unwrap()
 }
 
-pub fn span(line: usize) -> Span {
+pub(crate) fn span(line: usize) -> Span {
     Span { start: line * 100, end: line * 100 + 1, line, column: 1 }
 }
 
-pub fn words(names: &[&str], line: usize) -> Vec<Spanned<ToolsetName>> {
+pub(crate) fn words(names: &[&str], line: usize) -> Vec<Spanned<ToolsetName>> {
     names.iter().map(|name| Spanned::new(toolset(name), span(line))).collect()
 }
 
-pub fn entries(written: &[&str], line: usize) -> EntryList {
+pub(crate) fn entries(written: &[&str], line: usize) -> EntryList {
     EntryList { key: span(line), entries: written.iter().map(|e| Spanned::new((*e).to_owned(), span(line))).collect() }
 }
 
 /// `[assistant.tools]` with `confirm` on line 1 and `review` on line 2.
-pub fn default_pair(confirm: &[&str], review: &[&str]) -> Pair {
+pub(crate) fn default_pair(confirm: &[&str], review: &[&str]) -> Pair {
     Pair { confirm: Some(entries(confirm, 1)), review: Some(entries(review, 2)) }
 }
 
 /// A table at `line`: `delegates_to` on line + 1, `available` + 2, `resident` + 3, `confirm` + 4, `review` + 5.
-pub fn agent(name: &str, line: usize) -> AgentDeclaration {
+pub(crate) fn agent(name: &str, line: usize) -> AgentDeclaration {
     AgentDeclaration {
         name: Spanned::new(agent_name(name), span(line)),
         description: format!("The {name}."),
@@ -45,7 +45,7 @@ pub fn agent(name: &str, line: usize) -> AgentDeclaration {
     }
 }
 
-pub trait Table: Sized {
+pub(crate) trait Table: Sized {
     fn available(self, names: &[&str]) -> Self;
     fn all(self) -> Self;
     fn resident(self, names: &[&str]) -> Self;
@@ -87,23 +87,23 @@ impl Table for AgentDeclaration {
     }
 }
 
-pub fn declare(agents: Vec<AgentDeclaration>) -> Declarations {
+pub(crate) fn declare(agents: Vec<AgentDeclaration>) -> Declarations {
     Declarations { agents, ..Declarations::default() }
 }
 
-pub fn facts(name: &str) -> ToolFacts {
+pub(crate) fn facts(name: &str) -> ToolFacts {
     ToolFacts { name: ToolName::new(name), risk: Risk::Read, bytes: 100, digest: format!("digest of {name}") }
 }
 
-pub fn tools(names: &[&str]) -> Vec<ToolFacts> {
+pub(crate) fn tools(names: &[&str]) -> Vec<ToolFacts> {
     names.iter().map(|name| facts(name)).collect()
 }
 
-pub fn toolset_facts(name: &str, kind: Kind) -> ToolsetFacts {
+pub(crate) fn toolset_facts(name: &str, kind: Kind) -> ToolsetFacts {
     ToolsetFacts { name: toolset(name), kind, description: format!("About {name}."), entry_agent_only: false }
 }
 
-pub fn registry(names: &[&str]) -> Registry {
+pub(crate) fn registry(names: &[&str]) -> Registry {
     let mut registry = Registry::new([]);
     for name in names {
         registry.register(toolset_facts(name, Kind::BuiltIn)).unwrap();
@@ -112,12 +112,12 @@ pub fn registry(names: &[&str]) -> Registry {
 }
 
 /// The core tools in wire order.
-pub fn core() -> Vec<ToolFacts> {
+pub(crate) fn core() -> Vec<ToolFacts> {
     tools(&["spawn_subagent", "available_tools", "load_tools"])
 }
 
 /// A world whose startup built exactly `builds`.
-pub fn started(declarations: Declarations, registry: Registry, builds: &[(&str, &[&str])]) -> World {
+pub(crate) fn started(declarations: Declarations, registry: Registry, builds: &[(&str, &[&str])]) -> World {
     let mut world = World::new(declarations, registry).unwrap();
     world.define_core(core());
     for (name, offered) in builds {
@@ -128,11 +128,11 @@ pub fn started(declarations: Declarations, registry: Registry, builds: &[(&str, 
 }
 
 /// Every fault as `rule line: message | hint`.
-pub fn faults(result: Result<World, Vec<Fault>>) -> Vec<String> {
+pub(crate) fn faults(result: Result<World, Vec<Fault>>) -> Vec<String> {
     texts(&result.unwrap_err())
 }
 
-pub fn texts(faults: &[Fault]) -> Vec<String> {
+pub(crate) fn texts(faults: &[Fault]) -> Vec<String> {
     faults
         .iter()
         .map(|fault| {
@@ -142,20 +142,20 @@ pub fn texts(faults: &[Fault]) -> Vec<String> {
         .collect()
 }
 
-pub fn held_names(held: &Held) -> Vec<&str> {
+pub(crate) fn held_names(held: &Held) -> Vec<&str> {
     held.tools().iter().map(|tool| tool.id.name.as_str()).collect()
 }
 
-pub fn names(toolsets: &[ToolsetName]) -> Vec<&str> {
+pub(crate) fn names(toolsets: &[ToolsetName]) -> Vec<&str> {
     toolsets.iter().map(ToolsetName::as_str).collect()
 }
 
 /// What `decide` says of one attended call with empty arguments.
-pub fn decide(world: &mut World, agent: &str, held: &Held, tool: &str) -> Decision {
+pub(crate) fn decide(world: &mut World, agent: &str, held: &Held, tool: &str) -> Decision {
     decide_as(world, agent, held, tool, "{}", Attendance::Attended)
 }
 
-pub fn decide_as(
+pub(crate) fn decide_as(
     world: &mut World,
     agent: &str,
     held: &Held,
@@ -168,7 +168,7 @@ pub fn decide_as(
 }
 
 /// The entry that makes a call ask, if it asks.
-pub fn asks(world: &mut World, agent: &str, held: &Held, tool: &str) -> Option<String> {
+pub(crate) fn asks(world: &mut World, agent: &str, held: &Held, tool: &str) -> Option<String> {
     match decide(world, agent, held, tool) {
         Decision::Ask(reason) => Some(reason.entry),
         _ => None,

@@ -363,7 +363,7 @@ proptest! {
         ]);
         declarations.floor = entries(&entries_, 3).entries;
         declarations.disabled = words(&texts, 4);
-        let _ = World::new(declarations, registry(&TOOLSETS));
+        drop(World::new(declarations, registry(&TOOLSETS)));
 
         let world = started(
             declare(vec![agent("assistant", 10).available(&["a", "b"]).resident(&["a"])]),

@@ -1,4 +1,5 @@
 //! The rules of the access room, one test named after each.
+#![cfg(test)]
 
 mod approval;
 mod availability;

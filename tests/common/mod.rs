@@ -1,19 +1,19 @@
 //! What the tests of the real binary share: a home of its own, and the command with a clean environment.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-pub mod pty;
+pub(crate) mod pty;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A `$KOKUA_HOME` and a working folder that vanish with the test.
-pub struct Home {
+pub(crate) struct Home {
     folder: tempfile::TempDir,
 }
 
 impl Home {
     /// Without a configuration.
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
         std::fs::write(folder.path().join("work/hello.txt"), "hello from a file\n").unwrap();
@@ -21,7 +21,7 @@ impl Home {
     }
 
     /// With the shipped configuration.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = Self::empty();
         let out = home.kokua(&["config", "init"]).output().unwrap();
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
@@ -29,7 +29,7 @@ impl Home {
     }
 
     /// With this configuration.
-    pub fn with_config(text: &str) -> Self {
+    pub(crate) fn with_config(text: &str) -> Self {
         let home = Self::empty();
         std::fs::create_dir_all(home.state()).unwrap();
         std::fs::write(home.state().join("config.toml"), text).unwrap();
@@ -37,24 +37,24 @@ impl Home {
     }
 
     /// `$KOKUA_HOME`.
-    pub fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.folder.path().join("kokua")
     }
 
     /// Where the program is started.
-    pub fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
     /// Writes a rehearsal script; the model string that plays it.
-    pub fn script(&self, text: &str) -> String {
+    pub(crate) fn script(&self, text: &str) -> String {
         let path = self.folder.path().join("script.toml");
         std::fs::write(&path, text).unwrap();
         format!("rehearsal:{}", path.display())
     }
 
     /// The environment of every start: nothing of the person who runs the tests.
-    pub fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         vec![
             ("HOME".to_owned(), self.folder.path().display().to_string()),
             ("KOKUA_HOME".to_owned(), self.state().display().to_string()),
@@ -67,26 +67,26 @@ impl Home {
     }
 
     /// The binary with `arguments`.
-    pub fn kokua(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn kokua(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kokua"));
         command.args(arguments).env_clear().envs(self.environment()).current_dir(self.work());
         command
     }
 
     /// `kokua run --json` with a prompt: its exit code and events.
-    pub fn run_json(&self, arguments: &[&str]) -> (i32, Vec<serde_json::Value>) {
+    pub(crate) fn run_json(&self, arguments: &[&str]) -> (i32, Vec<serde_json::Value>) {
         let out = self.kokua(&[&["run", "--json"], arguments].concat()).output().unwrap();
         (code(&out), events(&out.stdout))
     }
 }
 
 /// The exit code; the whole output where there is none.
-pub fn code(out: &Output) -> i32 {
+pub(crate) fn code(out: &Output) -> i32 {
     out.status.code().unwrap_or_else(|| panic!("ended by a signal: {out:?}"))
 }
 
 /// JSON lines.
-pub fn events(bytes: &[u8]) -> Vec<serde_json::Value> {
+pub(crate) fn events(bytes: &[u8]) -> Vec<serde_json::Value> {
     String::from_utf8_lossy(bytes)
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
@@ -94,12 +94,12 @@ pub fn events(bytes: &[u8]) -> Vec<serde_json::Value> {
 }
 
 /// The events of one type.
-pub fn of_type<'a>(events: &'a [serde_json::Value], kind: &str) -> Vec<&'a serde_json::Value> {
+pub(crate) fn of_type<'a>(events: &'a [serde_json::Value], kind: &str) -> Vec<&'a serde_json::Value> {
     events.iter().filter(|event| event["type"] == kind).collect()
 }
 
 /// The only conversation log under a home.
-pub fn only_log(state: &Path) -> PathBuf {
+pub(crate) fn only_log(state: &Path) -> PathBuf {
     let mut logs: Vec<_> = std::fs::read_dir(state.join("data/conversations"))
         .unwrap()
         .map(|entry| entry.unwrap().path())

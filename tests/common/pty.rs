@@ -41,7 +41,7 @@ fn rfind(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 }
 
 /// A running program and its screen.
-pub struct Terminal {
+pub(crate) struct Terminal {
     seen: Arc<(Mutex<Seen>, Condvar)>,
     writer: Box<dyn std::io::Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -50,7 +50,7 @@ pub struct Terminal {
 }
 
 /// The tested binary.
-pub const BINARY: &str = env!("CARGO_BIN_EXE_kokua");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_kokua");
 
 /// What the kernel does with keys and lines: everything that `stty -a` tells.
 fn modes(master: &dyn MasterPty) -> String {
@@ -59,12 +59,12 @@ fn modes(master: &dyn MasterPty) -> String {
 
 impl Terminal {
     /// Starts the binary at `columns`×`rows`.
-    pub fn start(home: &Home, arguments: &[&str], columns: u16, rows: u16) -> Self {
+    pub(crate) fn start(home: &Home, arguments: &[&str], columns: u16, rows: u16) -> Self {
         Self::start_program(home, &[&[BINARY], arguments].concat(), columns, rows)
     }
 
     /// Starts a program with its arguments, in the environment of [`Home`].
-    pub fn start_program(home: &Home, program: &[&str], columns: u16, rows: u16) -> Self {
+    pub(crate) fn start_program(home: &Home, program: &[&str], columns: u16, rows: u16) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::from_argv(program.iter().map(Into::into).collect());
@@ -81,7 +81,7 @@ impl Terminal {
         let seen = Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), shown: 0, ended: false }), Condvar::new()));
         let told = Arc::clone(&seen);
         std::thread::spawn(move || {
-            let mut buffer = [0; 65536];
+            let mut buffer = vec![0; 65536];
             loop {
                 let read = reader.read(&mut buffer).unwrap_or(0);
                 let (lock, changed) = &*told;
@@ -99,17 +99,17 @@ impl Terminal {
     }
 
     /// What the screen shows now.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.seen.0.lock().unwrap().parser.screen().contents()
     }
 
     /// Every byte the program wrote so far.
-    pub fn raw(&self) -> Vec<u8> {
+    pub(crate) fn raw(&self) -> Vec<u8> {
         self.seen.0.lock().unwrap().raw.clone()
     }
 
     /// Waits until the screen satisfies `wanted`; the screen then.
-    pub fn wait(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn wait(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         let (lock, changed) = &*self.seen;
         let deadline = Instant::now() + PATIENCE;
         let mut seen = lock.lock().unwrap();
@@ -125,17 +125,17 @@ impl Terminal {
     }
 
     /// Waits until the screen holds `words`.
-    pub fn wait_for(&self, words: &str) -> String {
+    pub(crate) fn wait_for(&self, words: &str) -> String {
         self.wait(words, |text| text.contains(words))
     }
 
     /// Waits until the screen no longer holds `words`.
-    pub fn wait_gone(&self, words: &str) -> String {
+    pub(crate) fn wait_gone(&self, words: &str) -> String {
         self.wait(&format!("without {words}"), |text| !text.contains(words))
     }
 
     /// Waits until the bytes written so far satisfy `wanted`.
-    pub fn wait_raw(&self, what: &str, wanted: impl Fn(&[u8]) -> bool) {
+    pub(crate) fn wait_raw(&self, what: &str, wanted: impl Fn(&[u8]) -> bool) {
         let (lock, changed) = &*self.seen;
         let deadline = Instant::now() + PATIENCE;
         let mut seen = lock.lock().unwrap();
@@ -148,37 +148,37 @@ impl Terminal {
     }
 
     /// Whether the kernel's modes of the terminal are those from before the program.
-    pub fn modes_are_as_before(&self) -> bool {
+    pub(crate) fn modes_are_as_before(&self) -> bool {
         modes(&*self.master) == self.modes_before
     }
 
     /// Whether the real cursor is shown, and where it stands: row and column from 0.
-    pub fn cursor(&self) -> Option<(u16, u16)> {
+    pub(crate) fn cursor(&self) -> Option<(u16, u16)> {
         let seen = self.seen.0.lock().unwrap();
         let screen = seen.parser.screen();
         (!screen.hide_cursor()).then(|| screen.cursor_position())
     }
 
     /// Types bytes.
-    pub fn send(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.writer.write_all(bytes).unwrap();
         self.writer.flush().unwrap();
     }
 
     /// Types text.
-    pub fn type_text(&mut self, text: &str) {
+    pub(crate) fn type_text(&mut self, text: &str) {
         self.send(text.as_bytes());
     }
 
     /// Types a line, waits until it stands in the composer, and sends it.
-    pub fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         self.type_text(text);
         self.wait_for(text);
         self.send(b"\r");
     }
 
     /// Another size.
-    pub fn resize(&mut self, columns: u16, rows: u16) {
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         self.seen
             .0
             .lock()
@@ -190,18 +190,18 @@ impl Terminal {
     }
 
     /// The program's process id.
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.process_id().unwrap()
     }
 
     /// Sends a signal to the program.
-    pub fn signal(&self, signal: rustix::process::Signal) {
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).unwrap();
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
     /// Waits for the end of the program.
-    pub fn exit(mut self) -> Exited {
+    pub(crate) fn exit(mut self) -> Exited {
         {
             let (lock, changed) = &*self.seen;
             let deadline = Instant::now() + PATIENCE;
@@ -224,15 +224,15 @@ impl Terminal {
 
 /// A program that has ended, and what it left behind.
 #[derive(Debug)]
-pub struct Exited {
+pub(crate) struct Exited {
     /// Its exit code.
-    pub code: u32,
+    pub(crate) code: u32,
     /// Everything it wrote.
-    pub raw: Vec<u8>,
+    pub(crate) raw: Vec<u8>,
     /// What the screen shows.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether the kernel's modes of the terminal are those from before the program.
-    pub modes_are_as_before: bool,
+    pub(crate) modes_are_as_before: bool,
 }
 
 impl Drop for Terminal {

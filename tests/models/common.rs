@@ -10,7 +10,7 @@ use kokua::model::wire::{Decoding, Wire};
 use kokua::model::{ModelOptions, Provider};
 use serde_json::{Value, json};
 
-pub const STREAMS: &[(&str, Wire, Framing, &[u8])] = &[
+pub(crate) const STREAMS: &[(&str, Wire, Framing, &[u8])] = &[
     stream("llamacpp-text.openai.sse", include_bytes!("streams/llamacpp-text.openai.sse")),
     stream("llamacpp-call.openai.sse", include_bytes!("streams/llamacpp-call.openai.sse")),
     stream("llamacpp-calls.openai.sse", include_bytes!("streams/llamacpp-calls.openai.sse")),
@@ -41,7 +41,7 @@ const fn stream(name: &'static str, bytes: &'static [u8]) -> (&'static str, Wire
     (name, wire, framing, bytes)
 }
 
-pub fn provider(wire: Wire) -> Provider {
+pub(crate) fn provider(wire: Wire) -> Provider {
     match wire {
         Wire::OpenAi => Provider::OpenAi,
         Wire::Anthropic => Provider::Anthropic,
@@ -50,7 +50,7 @@ pub fn provider(wire: Wire) -> Provider {
 }
 
 /// What a stream decodes to, adjacent pieces joined, and how it ended.
-pub fn decode(wire: Wire, framing: Framing, pieces: &[&[u8]]) -> (Vec<Delta>, Result<(), Failure>) {
+pub(crate) fn decode(wire: Wire, framing: Framing, pieces: &[&[u8]]) -> (Vec<Delta>, Result<(), Failure>) {
     let mut decoding = Decoding::new(wire, framing, &ModelOptions::new(provider(wire), "m"));
     let mut deltas = Vec::new();
     for piece in pieces {
@@ -65,13 +65,13 @@ pub fn decode(wire: Wire, framing: Framing, pieces: &[&[u8]]) -> (Vec<Delta>, Re
     (joined(deltas), end)
 }
 
-pub fn decode_named(name: &str) -> (Vec<Delta>, Result<(), Failure>) {
+pub(crate) fn decode_named(name: &str) -> (Vec<Delta>, Result<(), Failure>) {
     let (_, wire, framing, bytes) = STREAMS.iter().find(|(known, ..)| *known == name).expect("a known stream");
     decode(*wire, *framing, &[bytes])
 }
 
 /// Adjacent text, reasoning and arguments as one.
-pub fn joined(deltas: Vec<Delta>) -> Vec<Delta> {
+pub(crate) fn joined(deltas: Vec<Delta>) -> Vec<Delta> {
     let mut out: Vec<Delta> = Vec::new();
     for delta in deltas {
         match (out.last_mut(), &delta) {
@@ -88,20 +88,20 @@ pub fn joined(deltas: Vec<Delta>) -> Vec<Delta> {
     out
 }
 
-pub fn text(text: &str) -> Delta {
+pub(crate) fn text(text: &str) -> Delta {
     Delta::Text { text: text.to_owned() }
 }
 
-pub fn start(index: usize, id: &str, name: &str) -> Delta {
+pub(crate) fn start(index: usize, id: &str, name: &str) -> Delta {
     Delta::CallStart { index, id: id.to_owned(), name: name.to_owned() }
 }
 
-pub fn arguments(index: usize, text: &str) -> Delta {
+pub(crate) fn arguments(index: usize, text: &str) -> Delta {
     Delta::CallArguments { index, text: text.to_owned() }
 }
 
 /// The calls of a decoded stream, put together: id, name, arguments.
-pub fn calls(deltas: &[Delta]) -> Vec<(String, String, String)> {
+pub(crate) fn calls(deltas: &[Delta]) -> Vec<(String, String, String)> {
     let mut calls: Vec<(String, String, String)> = Vec::new();
     for delta in deltas {
         match delta {
@@ -116,11 +116,11 @@ pub fn calls(deltas: &[Delta]) -> Vec<(String, String, String)> {
     calls
 }
 
-pub fn user(words: &str) -> Message {
+pub(crate) fn user(words: &str) -> Message {
     Message::User(UserMessage { text: words.to_owned(), origin: UserOrigin::Person })
 }
 
-pub fn call(id: u64, provider_id: &str, wire: &str, arguments: &str) -> Part {
+pub(crate) fn call(id: u64, provider_id: &str, wire: &str, arguments: &str) -> Part {
     Part::Call(ToolCall {
         id: CallId(id),
         provider_id: provider_id.to_owned(),
@@ -131,24 +131,24 @@ pub fn call(id: u64, provider_id: &str, wire: &str, arguments: &str) -> Part {
     })
 }
 
-pub fn said(text: &str) -> Part {
+pub(crate) fn said(text: &str) -> Part {
     Part::Text { text: text.to_owned() }
 }
 
-pub fn reasoning(text: &str, wire: &str, fields: Value) -> Part {
+pub(crate) fn reasoning(text: &str, wire: &str, fields: Value) -> Part {
     let fields = fields.as_object().cloned().unwrap_or_default();
     Part::Reasoning(Reasoning { text: text.to_owned(), opaque: Some(Opaque { wire: wire.to_owned(), fields }) })
 }
 
-pub fn assistant(parts: Vec<Part>) -> Message {
+pub(crate) fn assistant(parts: Vec<Part>) -> Message {
     Message::Assistant(AssistantMessage { parts, stop: None })
 }
 
-pub fn result(id: u64, ending: Ending, text: &str) -> Message {
+pub(crate) fn result(id: u64, ending: Ending, text: &str) -> Message {
     Message::Result(ResultMessage { call: CallId(id), ending, text: text.to_owned() })
 }
 
-pub fn tool(name: &str) -> ToolDefinition {
+pub(crate) fn tool(name: &str) -> ToolDefinition {
     ToolDefinition {
         wire: WireName::new(name),
         description: format!("Does {name}. And more."),
@@ -156,7 +156,7 @@ pub fn tool(name: &str) -> ToolDefinition {
     }
 }
 
-pub fn request(messages: Vec<Message>, tools: &[&str]) -> Request {
+pub(crate) fn request(messages: Vec<Message>, tools: &[&str]) -> Request {
     Request {
         kind: CallKind::Agent,
         system: "Be brief.".to_owned(),

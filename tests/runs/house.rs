@@ -8,8 +8,8 @@ use kokua::access::{
 use kokua::agent::{AgentSpec, BuiltTool, Ending, LoadedToolset, Record, Run};
 use serde_json::json;
 
-pub const AGENT: &str = "assistant";
-pub const CONVERSATION: &str = "c1";
+pub(crate) const AGENT: &str = "assistant";
+pub(crate) const CONVERSATION: &str = "c1";
 
 type Shelf = (&'static str, &'static [(&'static str, Risk)], Option<&'static str>);
 
@@ -26,12 +26,12 @@ fn spanned<T>(value: T, line: usize) -> Spanned<T> {
     Spanned::new(value, Span { start: 0, end: 1, line, column: 1 })
 }
 
-pub fn toolset(name: &str) -> ToolsetName {
+pub(crate) fn toolset(name: &str) -> ToolsetName {
     ToolsetName::new(name)
 }
 
 /// A build of a toolset, as a driver would make it.
-pub fn build(name: &str) -> LoadedToolset {
+pub(crate) fn build(name: &str) -> LoadedToolset {
     let (_, tools, guidance) = TOOLSETS.iter().find(|(known, ..)| *known == name).expect("a toolset of the house");
     let schema = json!({"type": "object"});
     LoadedToolset {
@@ -44,13 +44,13 @@ pub fn build(name: &str) -> LoadedToolset {
     }
 }
 
-pub fn facts(build: &LoadedToolset) -> Vec<ToolFacts> {
+pub(crate) fn facts(build: &LoadedToolset) -> Vec<ToolFacts> {
     build.tools.iter().map(|tool| tool.facts.clone()).collect()
 }
 
 /// `fs` and `compute` resident; `documents`, `todo` and `bare` deferred. `run_command`, `erase_disk` and everything of
 /// `extra` ask first; `erase_disk` is on the floor.
-pub fn world(extra: &[&str]) -> World {
+pub(crate) fn world(extra: &[&str]) -> World {
     let mut registry = Registry::new(["assistant"]);
     for (name, ..) in TOOLSETS {
         let description = format!("About {name}.");
@@ -97,7 +97,7 @@ fn loads(records: &[Record]) -> Vec<&str> {
 }
 
 /// A run of the house's agent with what its records say it loaded.
-pub fn run(world: &mut World, spec: AgentSpec, records: &[Record]) -> Run {
+pub(crate) fn run(world: &mut World, spec: AgentSpec, records: &[Record]) -> Run {
     let preloaded: Vec<_> = loads(records).into_iter().map(build).collect();
     for loaded in &preloaded {
         world.report_build(&loaded.toolset, &facts(loaded)).expect("an accepted build");
@@ -105,7 +105,7 @@ pub fn run(world: &mut World, spec: AgentSpec, records: &[Record]) -> Run {
     Run::new(spec, world, vec![build("fs"), build("compute")], preloaded, records)
 }
 
-pub fn spec(max_iterations: u32, concurrent_tools: bool, max_attempts: u32) -> AgentSpec {
+pub(crate) fn spec(max_iterations: u32, concurrent_tools: bool, max_attempts: u32) -> AgentSpec {
     AgentSpec {
         name: AgentName::new(AGENT),
         conversation: CONVERSATION.to_owned(),
@@ -116,4 +116,4 @@ pub fn spec(max_iterations: u32, concurrent_tools: bool, max_attempts: u32) -> A
     }
 }
 
-pub const ATTENDED: Attendance = Attendance::Attended;
+pub(crate) const ATTENDED: Attendance = Attendance::Attended;

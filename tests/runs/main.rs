@@ -1,4 +1,6 @@
 //! What a run does, as scripts that read like transcripts, and what it never does, over generated histories.
+#![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a test reads its scripts, and writes them when it is asked to")]
 
 mod bounds;
 mod house;

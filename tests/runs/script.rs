@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::house;
 
 /// A run with its world, its log, and what it told.
-pub struct Bench {
+pub(crate) struct Bench {
     pub world: World,
     pub run: Run,
     pub records: Vec<Record>,
@@ -68,7 +68,7 @@ impl Setup {
 }
 
 /// Plays `scripts/<name>.txt` and compares.
-pub fn play(name: &str) {
+pub(crate) fn play(name: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/runs/scripts").join(format!("{name}.txt"));
     let script = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let setup = Setup::of(&script);

@@ -25,9 +25,9 @@ use crate::agent::{
 };
 
 /// The time at which every test begins.
-pub const NOW: i64 = 1_790_000_000_000;
+pub(super) const NOW: i64 = 1_790_000_000_000;
 
-pub fn screen(width: u16, height: u16) -> Ui {
+pub(super) fn screen(width: u16, height: u16) -> Ui {
     let mut ui = Ui::new(Settings {
         theme: Theme::shipped("default", Colours::Ansi).unwrap(),
         colours: Colours::Ansi,
@@ -41,13 +41,13 @@ pub fn screen(width: u16, height: u16) -> Ui {
 }
 
 /// A screen with a conversation in view.
-pub fn begun(width: u16, height: u16) -> Ui {
+pub(super) fn begun(width: u16, height: u16) -> Ui {
     let mut ui = screen(width, height);
     tell_all(&mut ui, [session(Some("build tidy")), Event::Replayed, Event::Report(Box::new(report()))]);
     ui
 }
 
-pub fn tell(ui: &mut Ui, event: Event, now: i64) -> Vec<Cmd> {
+pub(super) fn tell(ui: &mut Ui, event: Event, now: i64) -> Vec<Cmd> {
     let conversation = match event {
         Event::Report(_) | Event::Conversations { .. } | Event::Diagnostics { .. } => String::new(),
         _ => "c1".to_owned(),
@@ -55,22 +55,22 @@ pub fn tell(ui: &mut Ui, event: Event, now: i64) -> Vec<Cmd> {
     update(ui, Msg::Update(Box::new(Update { conversation, event })), now)
 }
 
-pub fn tell_all(ui: &mut Ui, events: impl IntoIterator<Item = Event>) {
+pub(super) fn tell_all(ui: &mut Ui, events: impl IntoIterator<Item = Event>) {
     for event in events {
         tell(ui, event, NOW);
     }
 }
 
-pub fn key(name: &str) -> Key {
+pub(super) fn key(name: &str) -> Key {
     name.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub fn press(ui: &mut Ui, name: &str, now: i64) -> Vec<Cmd> {
+pub(super) fn press(ui: &mut Ui, name: &str, now: i64) -> Vec<Cmd> {
     update(ui, Msg::Key(key(name)), now)
 }
 
 /// Presses keys separated by spaces, `ms` apart; answers with what all of them asked for.
-pub fn press_all(ui: &mut Ui, names: &str, from: i64, ms: i64) -> Vec<Cmd> {
+pub(super) fn press_all(ui: &mut Ui, names: &str, from: i64, ms: i64) -> Vec<Cmd> {
     let mut cmds = Vec::new();
     for (at, name) in (0..).zip(names.split(' ')) {
         cmds.extend(press(ui, name, from + at * ms));
@@ -78,14 +78,14 @@ pub fn press_all(ui: &mut Ui, names: &str, from: i64, ms: i64) -> Vec<Cmd> {
     cmds
 }
 
-pub fn type_text(ui: &mut Ui, text: &str, now: i64) {
+pub(super) fn type_text(ui: &mut Ui, text: &str, now: i64) {
     for character in text.chars() {
         update(ui, Msg::Key(Key::plain(super::KeyCode::Char(character))), now);
     }
 }
 
 /// The frame as text, and the caret.
-pub fn frame(ui: &mut Ui, now: i64) -> String {
+pub(super) fn frame(ui: &mut Ui, now: i64) -> String {
     let (width, height) = (ui.width, ui.height);
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     let mut caret = None;
@@ -117,7 +117,7 @@ pub fn frame(ui: &mut Ui, now: i64) -> String {
     out
 }
 
-pub fn session(title: Option<&str>) -> Event {
+pub(super) fn session(title: Option<&str>) -> Event {
     Event::Session {
         conversation: "c1".to_owned(),
         title: title.map(str::to_owned),
@@ -128,19 +128,19 @@ pub fn session(title: Option<&str>) -> Event {
     }
 }
 
-pub fn started() -> Event {
+pub(super) fn started() -> Event {
     Event::TurnStarted { at: NOW, attendance: Attendance::Attended }
 }
 
-pub fn said(text: &str) -> Event {
+pub(super) fn said(text: &str) -> Event {
     Event::Said { text: text.to_owned(), origin: UserOrigin::Person }
 }
 
-pub fn delta(text: &str) -> Event {
+pub(super) fn delta(text: &str) -> Event {
     Event::Delta { text: text.to_owned() }
 }
 
-pub fn call(number: u32, grown: &[&str], with_ledger: bool) -> Event {
+pub(super) fn call(number: u32, grown: &[&str], with_ledger: bool) -> Event {
     let ledger = ledger(!grown.is_empty() || number > 1);
     let offered = || ledger.tools.iter().filter(|tool| tool.state == RowState::Offered);
     Event::Call(CallLine {
@@ -155,16 +155,16 @@ pub fn call(number: u32, grown: &[&str], with_ledger: bool) -> Event {
     })
 }
 
-pub fn used(number: u32) -> Event {
+pub(super) fn used(number: u32) -> Event {
     let usage = Usage { input: Some(6_100), output: Some(212), cached: None };
     Event::Usage { number, usage, took_ms: 1_834 }
 }
 
-pub fn tool_call(number: u64, toolset: &str, name: &str, arguments: Value) -> Event {
+pub(super) fn tool_call(number: u64, toolset: &str, name: &str, arguments: Value) -> Event {
     Event::ToolCall { call: CallId(number), tool: Some(tool(toolset, name)), wire: name.to_owned(), arguments }
 }
 
-pub fn result(number: u64, ending: Ending, note: &str) -> Event {
+pub(super) fn result(number: u64, ending: Ending, note: &str) -> Event {
     Event::ToolResult {
         call: CallId(number),
         ending,
@@ -174,11 +174,11 @@ pub fn result(number: u64, ending: Ending, note: &str) -> Event {
     }
 }
 
-pub fn tool(toolset: &str, name: &str) -> ToolId {
+pub(super) fn tool(toolset: &str, name: &str) -> ToolId {
     ToolId::of(&ToolsetName::new(toolset), &ToolName::new(name))
 }
 
-pub fn ask(number: u64, arguments: Value) -> Event {
+pub(super) fn ask(number: u64, arguments: Value) -> Event {
     Event::Ask {
         ask: Ask {
             call: CallId(number),
@@ -202,12 +202,12 @@ pub fn ask(number: u64, arguments: Value) -> Event {
     }
 }
 
-pub fn command_ask(number: u64) -> Event {
+pub(super) fn command_ask(number: u64) -> Event {
     ask(number, json!({"command": "rm -rf build && mkdir build", "cwd": "~/proj"}))
 }
 
 /// A turn with tool rows and a card that waits.
-pub fn turn_with_card(ui: &mut Ui) {
+pub(super) fn turn_with_card(ui: &mut Ui) {
     tell_all(
         ui,
         [
@@ -232,7 +232,7 @@ pub fn turn_with_card(ui: &mut Ui) {
     );
 }
 
-pub fn write_ask(number: u64) -> Event {
+pub(super) fn write_ask(number: u64) -> Event {
     Event::Ask {
         ask: Ask {
             call: CallId(number),
@@ -260,7 +260,7 @@ pub fn write_ask(number: u64) -> Event {
     }
 }
 
-pub fn ended() -> Event {
+pub(super) fn ended() -> Event {
     Event::End { end: TurnEnd::Answered }
 }
 
@@ -268,7 +268,7 @@ fn ledger_tool(toolset: &str, name: &str, arrival: Arrival, risk: Risk, bytes: u
     LedgerTool { tool: tool(toolset, name), arrival, risk, bytes, state: RowState::Offered }
 }
 
-pub fn ledger(grown: bool) -> Ledger {
+pub(super) fn ledger(grown: bool) -> Ledger {
     let mut tools = vec![
         ledger_tool("memory", "remember", Arrival::Resident, Risk::Write, 812),
         ledger_tool("memory", "recall", Arrival::Resident, Risk::Read, 640),
@@ -323,7 +323,7 @@ fn entry(text: &str, list: GateList, line: usize, tools: &[(&str, &str)], pendin
     }
 }
 
-pub fn report() -> AgentReport {
+pub(super) fn report() -> AgentReport {
     let names = |names: &[&str]| names.iter().map(|name| ToolsetName::new(*name)).collect::<Vec<_>>();
     let mut python = tool_row("execute_python", Risk::Exec, 733, Some(GateList::Review));
     python.withheld = Some("no python3 on this machine".to_owned());
@@ -413,7 +413,7 @@ pub fn report() -> AgentReport {
     }
 }
 
-pub fn conversations() -> Event {
+pub(super) fn conversations() -> Event {
     let row = |id: &str, title: &str, minutes: i64, turns, current| ConversationSummary {
         id: id.to_owned(),
         title: title.to_owned(),
@@ -431,7 +431,7 @@ pub fn conversations() -> Event {
 }
 
 /// The commands for the assistant among `cmds`.
-pub fn submitted(cmds: &[Cmd]) -> Vec<&Command> {
+pub(super) fn submitted(cmds: &[Cmd]) -> Vec<&Command> {
     cmds.iter()
         .filter_map(|cmd| match cmd {
             Cmd::Submit(command) => Some(command),

@@ -64,7 +64,7 @@ pub(super) struct Item {
 }
 
 impl Item {
-    pub fn new(id: BlockId, block: Block, depth: u16, follows: bool) -> Self {
+    pub(super) fn new(id: BlockId, block: Block, depth: u16, follows: bool) -> Self {
         let fold = match block {
             Block::Reasoning { .. } | Block::Tool(_) => Fold::Folded,
             _ => Fold::Open,
@@ -87,7 +87,7 @@ impl Item {
     }
 
     /// The block was replaced or edited: its text is cleaned anew, its layout is void.
-    pub fn changed(&mut self) {
+    pub(super) fn changed(&mut self) {
         self.cleaner = Cleaner::default();
         self.newlines = 0;
         if let Some(text) = text_mut(&mut self.block) {
@@ -98,7 +98,7 @@ impl Item {
     }
 
     /// More text at its end; nothing for a block without streamed text.
-    pub fn append(&mut self, more: &str) {
+    pub(super) fn append(&mut self, more: &str) {
         let Some(text) = text_mut(&mut self.block) else { return };
         let before = text.len();
         self.cleaner.push(more, text);
@@ -109,14 +109,14 @@ impl Item {
     }
 
     /// Forgets every line.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.pieces.clear();
         self.settled = 0;
         self.split = 0;
         self.key = None;
     }
 
-    pub fn toggle(&mut self) -> bool {
+    pub(super) fn toggle(&mut self) -> bool {
         if !matches!(self.block, Block::Reasoning { .. } | Block::Tool(_)) {
             return false;
         }
@@ -129,7 +129,7 @@ impl Item {
     }
 
     /// Makes its pieces what `key` and the text want, without laying any out.
-    pub fn prepare(&mut self, key: Key) {
+    pub(super) fn prepare(&mut self, key: Key) {
         if self.key != Some(key) {
             for piece in &mut self.pieces {
                 (piece.height, piece.lines, piece.open) = (None, None, None);
@@ -178,12 +178,12 @@ impl Item {
         }
     }
 
-    pub fn pieces(&self) -> usize {
+    pub(super) fn pieces(&self) -> usize {
         self.pieces.len()
     }
 
     /// Lines of piece `index`, laying it out if that is not known. After [`Self::prepare`].
-    pub fn height(&mut self, index: usize, frame: &Frame<'_>) -> usize {
+    pub(super) fn height(&mut self, index: usize, frame: &Frame<'_>) -> usize {
         match self.pieces.get(index).and_then(|piece| piece.height) {
             Some(height) => height,
             None => self.lines(index, frame).len(),
@@ -191,7 +191,7 @@ impl Item {
     }
 
     /// The lines of piece `index`. After [`Self::prepare`].
-    pub fn lines(&mut self, index: usize, frame: &Frame<'_>) -> &[Line<'static>] {
+    pub(super) fn lines(&mut self, index: usize, frame: &Frame<'_>) -> &[Line<'static>] {
         let streams = index + 1 == self.pieces.len();
         let Some(piece) = self.pieces.get_mut(index) else { return &[] };
         piece.used = frame.number;
@@ -214,7 +214,7 @@ impl Item {
     }
 
     /// How many lines it takes: known where it was laid out, otherwise guessed from its text.
-    pub fn guess(&self, key: Key) -> usize {
+    pub(super) fn guess(&self, key: Key) -> usize {
         let columns = usize::from(key.width).saturating_sub(14).max(1);
         let guess = |bytes: usize, newlines: usize| (bytes / columns).max(newlines) + 1;
         if self.key == Some(key) && !self.pieces.is_empty() {
@@ -240,7 +240,7 @@ impl Item {
     }
 
     /// [`Self::guess`] of the pieces after `index` alone.
-    pub fn guess_after(&self, index: usize, key: Key) -> usize {
+    pub(super) fn guess_after(&self, index: usize, key: Key) -> usize {
         let columns = usize::from(key.width).saturating_sub(14).max(1);
         let rest = self.pieces.get(index + 1..).unwrap_or_default();
         rest.iter()
@@ -249,12 +249,12 @@ impl Item {
     }
 
     /// Lines kept at this moment.
-    pub fn kept(&self) -> usize {
+    pub(super) fn kept(&self) -> usize {
         self.pieces.iter().filter_map(|piece| piece.lines.as_ref()).map(Vec::len).sum()
     }
 
     /// Drops every line that frame `number` did not look at; heights stay known.
-    pub fn drop_unseen(&mut self, number: u64) {
+    pub(super) fn drop_unseen(&mut self, number: u64) {
         for piece in &mut self.pieces {
             if piece.used != number {
                 (piece.lines, piece.open) = (None, None);
@@ -263,7 +263,7 @@ impl Item {
     }
 
     /// A clock runs in it.
-    pub fn ticks(&self) -> bool {
+    pub(super) fn ticks(&self) -> bool {
         match &self.block {
             Block::Tool(row) => matches!(row.state, ToolState::Running { .. }),
             Block::Call(rule) => rule.retry.is_some(),
@@ -272,7 +272,7 @@ impl Item {
     }
 
     /// Its text for copying, without layout.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         layout::plain(&self.block)
     }
 }

@@ -35,7 +35,7 @@ impl Query {
         Self { text: flat.text.trim_end().to_owned(), exact }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 

@@ -15,7 +15,7 @@ use crate::ui::text::{clean_line, width};
 use crate::ui::theme::Role;
 
 /// The rule above the composer: what runs, since when, or when it is tried again.
-pub fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
+pub(super) fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     let border = ui.theme.style(if ui.focus == Focus::Composer { Role::Focus } else { Role::Border });
     let mut left = Vec::new();
     let mut right = Vec::new();
@@ -37,7 +37,7 @@ pub fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
 }
 
 /// The draft. Answers where the caret stands.
-pub fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let prompt = ui.draft_prompt();
     let wide = u16::try_from(width(&prompt)).unwrap_or(u16::MAX).min(area.width);
     let searching = ui.composer.history_search();
@@ -66,7 +66,7 @@ pub fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) -> Option<Position> {
 }
 
 /// Commands that complete what is typed.
-pub fn draw_completions(ui: &Ui, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw_completions(ui: &Ui, area: Rect, buffer: &mut Buffer) {
     let (rows, selected) = ui.composer.completions();
     let height = usize::from(area.height);
     let first = (selected + 1).saturating_sub(height);
@@ -88,7 +88,7 @@ pub fn draw_completions(ui: &Ui, area: Rect, buffer: &mut Buffer) {
 }
 
 /// The last line: a prompt, a passing hint, or the keys of what has the focus. Answers where a prompt's caret stands.
-pub fn draw_hints(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) -> Option<Position> {
+pub(super) fn draw_hints(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) -> Option<Position> {
     let dim = ui.theme.style(Role::Dim);
     if let Some(prompt) = &ui.prompt {
         return draw_prompt(ui, prompt, area, buffer);
@@ -129,9 +129,10 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
             ("filter".to_owned(), line, "Enter keeps  Esc clears".to_owned())
         }
         Prompt::Delete { title, .. } => {
-            let text = format!(" delete \"{}\" for good?  y deletes, any other key keeps it", clean_line(title));
-            let text = Span::styled(text, ui.theme.style(Role::Decision));
-            put(buffer, area, 0, &ends(vec![text], Vec::new(), usize::from(area.width)));
+            let asked = ui.theme.style(Role::Decision);
+            let left = vec![Span::styled(format!(" delete \"{}\"", clean_line(title)), asked)];
+            let right = vec![Span::styled(" for good?  y deletes, any other key keeps it ", asked)];
+            put(buffer, area, 0, &ends(left, right, usize::from(area.width)));
             return None;
         }
     };

@@ -14,7 +14,7 @@ use crate::ui::theme::Role;
 const MANY_TOOLS: usize = 100;
 
 /// Draws the header.
-pub fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
     let bar = ui.theme.style(Role::Bar);
     buffer.set_style(area, bar);
     let mut left = vec![Span::styled(" ", bar)];

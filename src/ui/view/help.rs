@@ -13,7 +13,7 @@ use crate::ui::theme::Role;
 const KEYS: usize = 28;
 
 /// Every line.
-pub fn lines(ui: &Ui, room: usize) -> Vec<Line<'static>> {
+pub(super) fn lines(ui: &Ui, room: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for context in Context::ALL {
         if !lines.is_empty() {

@@ -14,7 +14,7 @@ use crate::ui::text::clean_line;
 use crate::ui::theme::{Role, Theme};
 
 /// A risk's word.
-pub fn risk_word(risk: Risk) -> &'static str {
+pub(super) fn risk_word(risk: Risk) -> &'static str {
     match risk {
         Risk::Read => "read",
         Risk::Write => "write",
@@ -33,13 +33,13 @@ fn arrival_word(arrival: Arrival) -> &'static str {
 }
 
 /// The heading of the view.
-pub fn title(call: &ModelCall) -> String {
+pub(super) fn title(call: &ModelCall) -> String {
     let offered = counted(call.line.tools, "tool");
     format!("ledger of call {} · {offered} · {}", call.line.number, bytes(call.line.tool_bytes))
 }
 
 /// Every row.
-pub fn lines(ui: &Ui, call: &ModelCall, room: usize) -> Vec<Line<'static>> {
+pub(super) fn lines(ui: &Ui, call: &ModelCall, room: usize) -> Vec<Line<'static>> {
     let theme = &ui.theme;
     let Some(ledger) = &call.ledger else {
         return vec![Line::styled(" the ledger of this call is not kept", theme.style(Role::Dim))];

@@ -9,12 +9,12 @@ use ratatui::text::{Line, Span};
 use crate::ui::text::{truncate, width};
 
 /// Columns of some spans.
-pub fn columns(spans: &[Span<'_>]) -> usize {
+pub(super) fn columns(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| width(&span.content)).sum()
 }
 
 /// `spans` in at most `room` columns; what is cut ends in `…`.
-pub fn fitted(spans: Vec<Span<'static>>, room: usize) -> Vec<Span<'static>> {
+pub(super) fn fitted(spans: Vec<Span<'static>>, room: usize) -> Vec<Span<'static>> {
     let mut left = room;
     let mut out = Vec::with_capacity(spans.len());
     for span in spans {
@@ -33,7 +33,7 @@ pub fn fitted(spans: Vec<Span<'static>>, room: usize) -> Vec<Span<'static>> {
 }
 
 /// A line of exactly `room` columns with `left` at its start and `right` at its end; `left` gives way.
-pub fn ends(left: Vec<Span<'static>>, right: Vec<Span<'static>>, room: usize) -> Line<'static> {
+pub(super) fn ends(left: Vec<Span<'static>>, right: Vec<Span<'static>>, room: usize) -> Line<'static> {
     let right = fitted(right, room);
     let wide = columns(&right);
     let gap = usize::from(wide > 0 && !left.is_empty());
@@ -46,21 +46,21 @@ pub fn ends(left: Vec<Span<'static>>, right: Vec<Span<'static>>, room: usize) ->
 }
 
 /// Draws `line` as row `row` of `area`; outside of it nothing happens.
-pub fn put(buffer: &mut Buffer, area: Rect, row: usize, line: &Line<'_>) {
+pub(super) fn put(buffer: &mut Buffer, area: Rect, row: usize, line: &Line<'_>) {
     if let Some(y) = u16::try_from(row).ok().filter(|row| *row < area.height).and_then(|row| area.y.checked_add(row)) {
         buffer.set_line(area.x, y, line, area.width);
     }
 }
 
 /// Draws `lines` from the top of `area`, as many as fit.
-pub fn put_all<'a>(buffer: &mut Buffer, area: Rect, lines: impl IntoIterator<Item = &'a Line<'a>>) {
+pub(super) fn put_all<'a>(buffer: &mut Buffer, area: Rect, lines: impl IntoIterator<Item = &'a Line<'a>>) {
     for (row, line) in lines.into_iter().take(usize::from(area.height)).enumerate() {
         put(buffer, area, row, line);
     }
 }
 
 /// Takes everything out of `area`.
-pub fn blank(buffer: &mut Buffer, area: Rect) {
+pub(super) fn blank(buffer: &mut Buffer, area: Rect) {
     for y in area.top()..area.bottom() {
         for x in area.left()..area.right() {
             if let Some(cell) = buffer.cell_mut((x, y)) {
@@ -71,7 +71,7 @@ pub fn blank(buffer: &mut Buffer, area: Rect) {
 }
 
 /// A rule of `room` columns: `─ left ───── right ─`.
-pub fn rule(left: Vec<Span<'static>>, right: Vec<Span<'static>>, room: usize, style: Style) -> Line<'static> {
+pub(super) fn rule(left: Vec<Span<'static>>, right: Vec<Span<'static>>, room: usize, style: Style) -> Line<'static> {
     let mut start = vec![Span::styled("─", style)];
     if !left.is_empty() {
         start.push(Span::styled(" ", style));
@@ -94,7 +94,7 @@ pub fn rule(left: Vec<Span<'static>>, right: Vec<Span<'static>>, room: usize, st
 }
 
 /// Draws an upright line.
-pub fn upright(buffer: &mut Buffer, area: Rect, style: Style) {
+pub(super) fn upright(buffer: &mut Buffer, area: Rect, style: Style) {
     if area.is_empty() {
         return;
     }
@@ -104,7 +104,7 @@ pub fn upright(buffer: &mut Buffer, area: Rect, style: Style) {
 }
 
 /// `28 bytes`, `18.0 kB`, `1.2 MB`: thousands, not 1,024s.
-pub fn bytes(count: usize) -> String {
+pub(in crate::ui) fn bytes(count: usize) -> String {
     match count {
         1 => "1 byte".to_owned(),
         0..1_000 => format!("{count} bytes"),
@@ -114,24 +114,24 @@ pub fn bytes(count: usize) -> String {
 }
 
 /// [`bytes`] for a column: `28`, `18.0k`, `1.2M`.
-pub fn bytes_short(count: usize) -> String {
+pub(super) fn bytes_short(count: usize) -> String {
     bytes(count).replace(" bytes", "").replace(" byte", "").replace(" kB", "k").replace(" MB", "M")
 }
 
 /// `1 tool`, `2 tools`.
-pub fn counted(count: usize, one: &str) -> String {
+pub(in crate::ui) fn counted(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 /// `0:14`, `1:02:03`.
-pub fn clock(ms: i64) -> String {
+pub(super) fn clock(ms: i64) -> String {
     let seconds = ms.max(0) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
 /// How long ago, in one unit: `now`, `5 min`, `3 h`, `12 d`.
-pub fn age(ms: i64) -> String {
+pub(super) fn age(ms: i64) -> String {
     match ms / 60_000 {
         ..1 => "now".to_owned(),
         minutes @ 1..60 => format!("{minutes} min"),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ui::text::tests::nasty;
-use crate::ui::theme::{Colours, Theme};
+use crate::ui::theme::Colours;
 
 /// A line's runs as `role:text`, plain ones left out.
 fn roles(language: &str, lines: &[&str]) -> Vec<String> {

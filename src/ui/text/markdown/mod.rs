@@ -49,7 +49,7 @@ pub fn lines(text: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     out
 }
 
-/// One piece of [`split`], appended to `lines`. Its text was cleaned before; what entities stand for is cleaned here.
+/// One piece of [`split()`], appended to `lines`. Its text was cleaned before; what entities stand for is cleaned here.
 pub fn chunk(source: &str, page: &Page<'_>, lines: &mut Vec<Line<'static>>) {
     render::render(source, page, lines);
 }

@@ -23,11 +23,11 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub const fn new(alignments: Vec<Alignment>) -> Self {
+    pub(super) const fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new() }
     }
 
-    pub fn append(self, page: &Page<'_>, lines: &mut Vec<Line<'static>>) {
+    pub(super) fn append(self, page: &Page<'_>, lines: &mut Vec<Line<'static>>) {
         let first = clip(page.first, page.width / 2);
         let rest = clip(page.rest, page.width / 2);
         let page = Page { first: &first, rest: &rest, ..*page };

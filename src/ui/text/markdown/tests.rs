@@ -1,10 +1,9 @@
 use proptest::prelude::*;
-use ratatui::text::Line;
 
 use super::*;
 use crate::ui::text::tests::nasty;
 use crate::ui::text::width;
-use crate::ui::theme::{Colours, Theme};
+use crate::ui::theme::Colours;
 
 const SAMPLE: &str = include_str!("sample.md");
 

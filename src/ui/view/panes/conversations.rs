@@ -10,7 +10,7 @@ use crate::ui::theme::Role;
 use crate::ui::view::paint::{age, counted, ends};
 
 /// The rows, filtered by title.
-pub fn rows(ui: &Ui) -> Vec<&ConversationSummary> {
+pub(super) fn rows(ui: &Ui) -> Vec<&ConversationSummary> {
     let filter = ui.panes.conversation_filter.to_lowercase();
     ui.conversations.iter().filter(|row| row.title.to_lowercase().contains(&filter)).collect()
 }

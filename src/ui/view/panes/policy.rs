@@ -13,7 +13,7 @@ use crate::ui::view::paint::{counted, ends};
 
 /// One selectable row of the pane.
 #[derive(Debug)]
-pub enum Entry<'a> {
+pub(super) enum Entry<'a> {
     /// An entry of a list; the first of its list carries the heading.
     Gate {
         /// The list's heading, above its first entry.
@@ -39,7 +39,7 @@ pub enum Entry<'a> {
 
 impl Entry<'_> {
     /// The grant's number, if it is one.
-    pub fn grant(&self) -> Option<u32> {
+    pub(super) fn grant(&self) -> Option<u32> {
         match self {
             Self::Grant { grant, .. } => grant.map(|grant| grant.number),
             Self::Gate { .. } | Self::Dropped { .. } => None,
@@ -48,7 +48,7 @@ impl Entry<'_> {
 }
 
 /// The rows, in order.
-pub fn entries(report: &AgentReport) -> Vec<Entry<'_>> {
+pub(super) fn entries(report: &AgentReport) -> Vec<Entry<'_>> {
     let of = |wanted: GateList| report.entries.iter().filter(move |row| row.list == wanted);
     let mut entries = listed("confirm: asks you", of(GateList::Confirm));
     entries.extend(listed("review: asks you (no reviewer)", of(GateList::Review)));

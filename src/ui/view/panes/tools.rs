@@ -22,7 +22,7 @@ use crate::ui::view::paint::{bytes, bytes_short, counted, ends};
 const BARS: usize = 6;
 
 /// The rows, filtered and sorted.
-pub fn rows(ui: &Ui) -> Vec<&ToolsetRow> {
+pub(super) fn rows(ui: &Ui) -> Vec<&ToolsetRow> {
     let Some(report) = ui.report() else { return Vec::new() };
     let filter = ui.panes.tool_filter.to_lowercase();
     let tool_matches =
