@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes a picture of a terminal: reads what `tmux capture-pane -e -p` prints, writes an SVG and a text file.
+"""Makes a picture of a terminal: reads what `tmux capture-pane -e -N -p` prints, writes an SVG and a text file.
 
     tmux new-session -d -s photo -x 120 -y 40 kokua        # then bring the screen into the state to show
-    tmux capture-pane -e -p -t photo | python3 docs/screens/photograph.py 120 40 docs/screens/120x40
+    tmux capture-pane -e -N -p -t photo | python3 docs/screens/photograph.py 120 40 docs/screens/120x40
 
 Every cell stands on a grid; nothing of the capture is changed, and no font is embedded.
 """
