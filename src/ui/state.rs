@@ -354,6 +354,12 @@ impl Ui {
         }
     }
 
+    /// Whether the list of conversations is drawn.
+    pub(super) fn conversations_visible(&self) -> bool {
+        let listed = self.pane() == PaneKind::Conversations;
+        Columns::of(self.width, self.height) == Columns::Three || (listed && self.pane_visible())
+    }
+
     /// The prompt before the draft.
     pub(super) fn draft_prompt(&self) -> String {
         if self.composer.history_search().is_some() {

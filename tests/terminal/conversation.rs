@@ -78,6 +78,22 @@ fn esc_twice_stops_a_turn_and_what_was_said_stays() {
 }
 
 #[test]
+fn what_was_typed_into_a_turn_that_is_stopped_reads_as_not_delivered() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &[], 100, 30);
+    terminal.wait_for("assistant is here");
+    terminal.say("stream 5000");
+    terminal.wait_for("light falls through");
+    terminal.say("one thing more");
+    terminal.wait_for("one thing more  (queued: joins the turn at its next round)");
+    terminal.send(key::CTRL_C);
+    terminal.wait_for("one thing more  (not delivered: the turn ended before)");
+    // It is one key away.
+    terminal.send(b"\x1b[A");
+    terminal.wait("the words again", |text| draft(text) == "one thing more");
+}
+
+#[test]
 fn killed_while_a_card_waits_the_call_reads_as_interrupted() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &[], 100, 30);

@@ -50,12 +50,12 @@ fn strip(ui: &Ui, room: usize, now: i64) -> (Vec<Line<'static>>, usize) {
 }
 
 /// Rows that the strip wants at `room` columns.
-pub(crate) fn rows(ui: &Ui, room: usize, now: i64) -> u16 {
+pub(in crate::ui) fn rows(ui: &Ui, room: usize, now: i64) -> u16 {
     u16::try_from(strip(ui, room, now).0.len()).unwrap_or(u16::MAX)
 }
 
 /// Draws as many as fit, and how many more there are.
-pub(crate) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
+pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     let room = usize::from(area.width);
     let (lines, more) = strip(ui, room, now);
     let last = lines.len().min(usize::from(area.height));

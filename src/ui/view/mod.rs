@@ -164,7 +164,9 @@ fn text_lines(ui: &Ui, lines: &[String], room: usize) -> Vec<Line<'static>> {
 }
 
 fn too_small(area: Rect, buffer: &mut Buffer) {
-    let text = format!("needs {MIN_WIDTH}x{MIN_HEIGHT}, has {}x{}", area.width, area.height);
+    let needs = format!("needs {MIN_WIDTH}x{MIN_HEIGHT}");
+    let whole = format!("{needs}, has {}x{}", area.width, area.height);
+    let text = if width(&whole) <= usize::from(area.width) { whole } else { needs };
     put(buffer, area, 0, &ends(vec![Span::raw(text)], Vec::new(), usize::from(area.width)));
 }
 
