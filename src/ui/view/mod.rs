@@ -20,7 +20,7 @@ use self::paint::{ends, put, put_all, rule, upright};
 use super::layout::{Columns, MIN_HEIGHT, MIN_WIDTH};
 use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Ui};
-use super::text::{Wrap, clean_line, visible};
+use super::text::{Wrap, clean_line, visible, width};
 use super::theme::{Role, Theme};
 
 /// Draws the whole screen as it is at `now`, milliseconds since the Unix epoch, and puts the cursor at the caret.
