@@ -10,7 +10,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use super::Home;
 
 /// How long a screen may take to say what it is waited for to say, on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 struct Seen {
     parser: vt100::Parser,
