@@ -33,7 +33,7 @@ fn a_paste_of_thirty_lines_is_a_chip_and_is_sent_whole() {
     terminal.wait_for("› look at [paste 1: 30 lines]");
     terminal.send(key::ENTER);
     terminal.wait_for("requests; what stands behind them is real");
-    assert_eq!(said(&home), [format!("look at {}", lines.replace("\r", "\n"))]);
+    assert_eq!(said(&home), [format!("look at {}", lines.replace('\r', "\n"))]);
     quit(terminal);
 }
 

@@ -1,6 +1,7 @@
 //! The real binary in a real terminal: what a person does from the first run to the next day, and everything that may
 //! happen to a terminal meanwhile.
 #![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a test looks at the disk and has its deadlines")]
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -22,7 +23,7 @@ mod key {
     pub(crate) const ENTER: &[u8] = b"\r";
     pub(crate) const F3: &[u8] = b"\x1bOR";
     pub(crate) const F4: &[u8] = b"\x1bOS";
-    /// Twice, so that the first is not taken for the beginning of a sequence.
+    /// As terminals with keyboard flags send it: nothing has to be waited for to tell it from a sequence.
     pub(crate) const ESC: &[u8] = b"\x1b[27u";
 }
 
