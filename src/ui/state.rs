@@ -379,6 +379,15 @@ impl Ui {
         }
     }
 
+    /// Rows of the shown card's body in a frame.
+    pub(super) fn card_rows(&self, layout: &Layout) -> u16 {
+        match (&self.overlay, layout.columns) {
+            (Some(Overlay::Card), _) => layout.main.height.saturating_sub(CARD_FRAME_ROWS),
+            (_, Columns::Three) => layout.right.height.saturating_sub(1),
+            _ => layout.card.height.saturating_sub(CARD_FRAME_ROWS),
+        }
+    }
+
     /// This frame's rectangles.
     pub(super) fn layout(&mut self, now: i64) -> Layout {
         let prompt = u16::try_from(super::text::width(&self.draft_prompt())).unwrap_or(0);

@@ -191,6 +191,33 @@ fn hidden_characters_of_an_argument_are_shown() {
 }
 
 #[test]
+fn a_long_line_of_wide_characters_shows_its_end_and_the_caret_behind_it() {
+    let mut ui = begun(80, 24);
+    turn_with_card(&mut ui);
+    press_all(&mut ui, "Ctrl+Y D", NOW, 1);
+    for length in 1..60 {
+        type_text(&mut ui, "語", NOW);
+        let frame = frame(&mut ui, NOW);
+        let line = frame.lines().nth(23).unwrap();
+        let shown = line.matches('語').count();
+        assert_eq!(shown, length.min(21), "{line}");
+        let caret = " why not › ".chars().count() + shown * 2;
+        assert!(frame.ends_with(&format!("caret at {caret},23\n")), "{frame}");
+    }
+}
+
+#[test]
+fn the_newest_calls_stay_in_the_chart_where_there_is_little_room() {
+    let mut ui = begun(80, 24);
+    for number in 1..=6 {
+        tell_all(&mut ui, [started(), call(number, &[], number == 1)]);
+    }
+    press(&mut ui, "F3", NOW);
+    let frame = frame(&mut ui, NOW);
+    assert!(frame.contains("   6 ━") && !frame.contains("   1 ━"), "{frame}");
+}
+
+#[test]
 fn the_caret_stands_behind_what_was_typed_at_every_length() {
     for width in [80u16, 61] {
         for length in 1..200usize {

@@ -313,6 +313,23 @@ fn selection_walks_blocks_and_brings_them_into_view() {
 }
 
 #[test]
+fn a_selected_line_is_not_under_the_notice_of_what_is_below() {
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+    let mut transcript = Transcript::new();
+    let ids: Vec<_> = (1..=40).map(|number| transcript.push(Block::Call(Box::new(call(number, 9, &[]))))).collect();
+    transcript.home();
+    for id in ids {
+        transcript.select(Some(id));
+        let area = Rect::new(0, 0, 80, 10);
+        let mut buffer = Buffer::empty(area);
+        crate::ui::view::transcript::draw(&mut transcript, area, &mut buffer, &theme());
+        let bars = (0..10).filter(|row| buffer[(0, *row)].symbol() == "┃").count();
+        assert_eq!(bars, 1, "{id:?}");
+    }
+}
+
+#[test]
 fn search_counts_walks_around_and_opens_what_is_folded() {
     let mut transcript = long();
     let theme = theme();
