@@ -184,3 +184,16 @@ fn the_log_names_the_resolved_policy_of_each_agent_at_start() {
     let log = std::fs::read_to_string(home.state().join("data/logs/kokua.log")).unwrap();
     assert!(log.contains("assistant") && log.contains("compute.run_command"), "{log}");
 }
+
+#[test]
+fn a_conversation_that_is_not_there_is_an_error_and_never_another_one() {
+    let home = Home::new();
+    let out = home.kokua(&["run", "--conversation", "nothing", "-p", "hello"]).output().unwrap();
+    assert_eq!(code(&out), 1);
+    let told = String::from_utf8_lossy(&out.stderr);
+    assert!(told.contains("The conversation could not be opened"), "{told}");
+    assert!(out.stdout.is_empty());
+    let (code, events) = home.run_json(&["--conversation", "nothing", "-p", "hello"]);
+    assert_eq!((code, events.len()), (1, 1));
+    assert_eq!(events[0]["type"], "error");
+}

@@ -48,8 +48,12 @@ impl ports::Store for StorePort {
         Ok(Box::new(LogPort(log)))
     }
 
+    fn find(&self, id: &str) -> Result<String, PortError> {
+        store::find(&self.0, id).map_err(port_error)
+    }
+
     fn open(&self, id: &str) -> Result<ports::Opened, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         let (log, opened) = store::Log::open(&self.0, &id).map_err(port_error)?;
         Ok(ports::Opened {
             id,
@@ -70,13 +74,13 @@ impl ports::Store for StorePort {
     }
 
     fn read(&self, id: &str) -> Result<ports::Read, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         let opened = store::read(&self.0, &id).map_err(port_error)?;
         Ok(ports::Read { records: opened.records, notices: opened.notices })
     }
 
     fn remove(&self, id: &str) -> Result<String, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         store::remove(&self.0, &id).map_err(port_error)?;
         Ok(id)
     }

@@ -113,6 +113,7 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     observe(&update.event, seen);
     let shown = match &update.event {
         Event::Session { .. } => true,
+        Event::Error { .. } => seen.live || is_of_the_start(update),
         Event::Call(_)
         | Event::Delta { .. }
         | Event::Reasoning { .. }
@@ -123,7 +124,6 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Usage { .. }
         | Event::Retrying { .. }
         | Event::Alert(_)
-        | Event::Error { .. }
         | Event::End { .. } => seen.live,
         Event::Replayed
         | Event::Titled { .. }
@@ -140,6 +140,11 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         line(&serde_json::to_string(update).map_err(std::io::Error::other)?)?;
     }
     Ok(())
+}
+
+/// No conversation came into view. An error of a conversation's history has its conversation.
+fn is_of_the_start(update: &Update) -> bool {
+    update.conversation.is_empty()
 }
 
 fn observe(event: &Event, seen: &mut Seen) {
@@ -159,6 +164,14 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     if !seen.live {
         if let Event::Session { model, rehearsal: true, .. } = &update.event {
             error(&format!("[model] {model}: no model is configured and none is running; see the README"));
+        }
+        if let Event::Error { message, hint } = &update.event
+            && is_of_the_start(update)
+        {
+            error(message);
+            if let Some(hint) = hint {
+                error(&format!("  hint: {hint}"));
+            }
         }
         return Ok(());
     }
