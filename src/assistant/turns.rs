@@ -30,6 +30,10 @@ impl Driver {
     /// A person's words: a turn, or part of the running one.
     pub(super) async fn say(&mut self, text: String) {
         self.mend().await;
+        if self.setup.switches.changed() {
+            let hint = Some("It takes effect when kokua is started again.".to_owned());
+            self.alert(Severity::Notice, "The configuration was changed since the start.".to_owned(), hint).await;
+        }
         let attendance = self.setup.attendance;
         self.feed(Input::Said { text, attendance }).await;
     }

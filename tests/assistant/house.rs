@@ -22,7 +22,7 @@ use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
 use kokua::store;
 use kokua::tool::{BuildError, CallContext, Output, Services, Tool, ToolSpec, Toolset};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// A test that waits longer than this for an event has failed. It is a deadline, not a pace.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -302,8 +302,8 @@ impl Switches for SharedKnobs {
 /// How one build of a toolset goes.
 pub(crate) enum Building {
     Fails(&'static str),
-    /// It waits for the test's word.
-    Waits(blocking::Receiver<()>),
+    /// It says that it has begun, and waits for the test's word.
+    Waits(oneshot::Sender<()>, blocking::Receiver<()>),
     /// It returns a tool that panics when it is looked at.
     PanicsLater,
 }
@@ -333,6 +333,14 @@ impl Stage {
     /// The next build of `toolset` goes like this.
     pub(crate) fn building(&self, toolset: &'static str, building: Building) {
         lock(&self.builds).entry(toolset).or_default().push_back(building);
+    }
+
+    /// The next build of `toolset` waits for a word on the sender; the receiver says when it has begun.
+    pub(crate) fn building_waits(&self, toolset: &'static str) -> (blocking::Sender<()>, oneshot::Receiver<()>) {
+        let (begun, begins) = oneshot::channel();
+        let (word, waits) = blocking::channel();
+        self.building(toolset, Building::Waits(begun, waits));
+        (word, begins)
     }
 
     pub(crate) fn builds_of(&self, toolset: &str) -> u32 {
@@ -395,7 +403,10 @@ impl Toolset for Kit {
         match building {
             None => {}
             Some(Building::Fails(error)) => return Err(BuildError(error.to_owned())),
-            Some(Building::Waits(word)) => word.recv().expect("the test's word"),
+            Some(Building::Waits(begun, word)) => {
+                begun.send(()).expect("a test that waits");
+                word.recv().expect("the test's word");
+            }
             Some(Building::PanicsLater) => broken = true,
         }
         let tool = |(name, risk): &(&'static str, Risk)| -> Arc<dyn Tool> {

@@ -59,11 +59,11 @@ async fn r9_two_loads_at_once_are_one_build() {
 #[tokio::test]
 async fn r9_a_load_that_was_stopped_is_held_by_nobody_and_gives_no_later_one_its_tools() {
     let mut bench = Bench::new().await;
-    let (word, waits) = std::sync::mpsc::channel();
-    bench.stage().building("extra", Building::Waits(waits));
+    let (word, begins) = bench.stage().building_waits("extra");
     bench.plays([load("extra")]);
     bench.say("go");
     bench.until_running(1).await;
+    begins.await.unwrap();
     bench.submit(Command::Stop);
     bench.until_end().await;
     bench.until_report().await;
@@ -81,11 +81,11 @@ async fn r9_a_load_that_was_stopped_is_held_by_nobody_and_gives_no_later_one_its
 #[tokio::test]
 async fn a_build_of_a_conversation_that_was_left_reaches_no_other() {
     let mut bench = Bench::new().await;
-    let (word, waits) = std::sync::mpsc::channel();
-    bench.stage().building("extra", Building::Waits(waits));
+    let (word, begins) = bench.stage().building_waits("extra");
     bench.plays([load("extra")]);
     bench.say("go");
     bench.until_running(1).await;
+    begins.await.unwrap();
     bench.submit(Command::Stop);
     bench.until_end().await;
     bench.submit(Command::New);

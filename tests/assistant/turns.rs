@@ -181,12 +181,12 @@ async fn stop_while_the_model_speaks_keeps_what_was_said() {
 async fn stop_drops_what_runs_and_ends_every_open_call() {
     let mut bench = Bench::new().await;
     let mut drops = bench.stage().drops();
-    let (word, waits) = std::sync::mpsc::channel();
-    bench.stage().building("extra", crate::house::Building::Waits(waits));
+    let (word, begins) = bench.stage().building_waits("extra");
     let load = ("load_tools", json!({"name": "extra"}));
     bench.plays([calls(&[("hang", json!({})), ("run", json!({})), load])]);
     bench.say("go");
     bench.until_ask(2).await;
+    begins.await.unwrap();
     bench.submit(Command::Stop);
     let events = bench.until_end().await;
     let endings: Vec<_> = results(&events).into_iter().map(|(call, ending, _)| (call, ending)).collect();
