@@ -32,7 +32,7 @@ impl Driver {
             Ok(Some(opened)) => self.view(opened).await,
             Ok(None) => self.view_new().await,
             Err(error) => {
-                self.replaced("The latest conversation could not be opened, so a new one begins", error).await;
+                self.replaced("A new conversation begins, since the last one could not be opened", error).await;
             }
         }
         Going::On
@@ -75,7 +75,7 @@ impl Driver {
             Ok(Some(opened)) => self.view(opened).await,
             Ok(None) => self.view_new().await,
             Err(error) => {
-                self.replaced("The conversation could not be opened again, so a new one begins", error).await;
+                self.replaced("A new conversation begins, since this one could not be opened again", error).await;
             }
         }
     }
