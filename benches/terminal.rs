@@ -38,7 +38,7 @@ pace_ms = 10
 word_count = "{count}"
 
 [[scene]]
-name = "at nearly 1,000 a second"
+name = "a millisecond apart"
 said = ["quick {count:number}"]
 pace_ms = 1
 word_count = "{count}"
@@ -328,7 +328,7 @@ fn main() {
     std::thread::sleep(Duration::from_secs(1));
     say("key to echo while that streams", &spread(program.keys(80)));
     program.rest();
-    say("5,000 deltas at nearly 1,000 a second", &program.stream("quick 5000"));
+    say("5,000 deltas a millisecond or two apart", &program.stream("quick 5000"));
     say("20,000 deltas as fast as they come", &program.stream("fast 20000"));
     say("after that", &program.memory());
     drop(program);
