@@ -1,13 +1,14 @@
 //! Adapters fitted to the driver's ports. Nothing here decides anything.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
 use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
 use crate::assistant::ports::{self, PortError};
-use crate::config::{self, Locations, NewValue};
+use crate::config::{self, Locations, NewValue, Source};
 use crate::{model, store, system};
 
 /// A model client.
@@ -104,13 +105,38 @@ impl ports::Surroundings for Machine {
 }
 
 /// `[toolsets].disabled` of the file that was read.
-pub(super) struct SwitchesInFile(pub(super) Locations);
+pub(super) struct SwitchesInFile {
+    locations: Locations,
+    /// The file's text as it was read or saved last.
+    known: Mutex<String>,
+}
+
+impl SwitchesInFile {
+    pub(super) fn new(locations: Locations, source: &Source) -> Self {
+        Self { locations, known: Mutex::new(source.text.clone()) }
+    }
+
+    fn known(&self) -> MutexGuard<'_, String> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl ports::Switches for SwitchesInFile {
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
         let names = disabled.iter().map(ToString::to_string).collect();
-        config::set(&self.0, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
-            .map(|_| ())
-            .map_err(|error| PortError { message: error.to_string(), hint: None })
+        let config = config::set(&self.locations, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
+            .map_err(|error| PortError { message: error.to_string(), hint: None })?;
+        *self.known() = config.source.text;
+        Ok(())
+    }
+
+    fn changed(&self) -> bool {
+        let Some(now) = self.locations.config().ok().and_then(|path| system::files::read_text(&path).ok()) else {
+            return false;
+        };
+        let mut known = self.known();
+        let changed = *known != now;
+        *known = now;
+        changed
     }
 }

@@ -26,7 +26,7 @@ impl Driver {
             Some(id) => match self.setup.store.open(&id) {
                 Ok(opened) => Some(opened),
                 Err(error) => {
-                    self.complain("The conversation could not be opened, so a new one begins", error).await;
+                    self.complain("A new conversation begins, since the last one could not be opened", error).await;
                     None
                 }
             },

@@ -108,4 +108,9 @@ pub trait Switches: Send + Sync {
     /// # Errors
     /// It could not be saved, with the file.
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError>;
+    /// Whether somebody else changed the configuration since it was read, saved or asked about (A14): `true` once for
+    /// each change.
+    fn changed(&self) -> bool {
+        false
+    }
 }

@@ -30,6 +30,10 @@ impl Driver {
         if self.live.as_ref().is_some_and(|live| live.saving == Saving::Broken && !live.run.is_running()) {
             self.reopen().await;
         }
+        if self.setup.switches.changed() {
+            let hint = Some("It takes effect when kokua is started again.".to_owned());
+            self.alert(Severity::Notice, "The configuration was changed since the start.".to_owned(), hint).await;
+        }
         let attendance = self.setup.attendance;
         self.feed(Input::Said { text, attendance }).await;
     }

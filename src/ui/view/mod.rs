@@ -1,12 +1,12 @@
 //! One file per part of the screen: each draws what it is given into a rectangle and decides nothing.
 
-mod alerts;
+pub(super) mod alerts;
 pub mod card;
 mod composer;
 mod header;
 mod help;
 mod ledger;
-mod paint;
+pub(super) mod paint;
 pub mod palette;
 pub mod panes;
 pub mod transcript;
@@ -20,7 +20,7 @@ use self::paint::{ends, put, put_all, rule, upright};
 use super::layout::{Columns, MIN_HEIGHT, MIN_WIDTH};
 use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Ui};
-use super::text::{Wrap, clean_line, visible};
+use super::text::{Wrap, clean_line, visible, width};
 use super::theme::{Role, Theme};
 use super::transcript::End;
 
@@ -166,7 +166,9 @@ fn text_lines(ui: &Ui, lines: &[String], room: usize) -> Vec<Line<'static>> {
 }
 
 fn too_small(area: Rect, buffer: &mut Buffer) {
-    let text = format!("needs {MIN_WIDTH}x{MIN_HEIGHT}, has {}x{}", area.width, area.height);
+    let needs = format!("needs {MIN_WIDTH}x{MIN_HEIGHT}");
+    let whole = format!("{needs}, has {}x{}", area.width, area.height);
+    let text = if width(&whole) <= usize::from(area.width) { whole } else { needs };
     put(buffer, area, 0, &ends(vec![Span::raw(text)], Vec::new(), usize::from(area.width)));
 }
 
