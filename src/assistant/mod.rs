@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 use crate::access::{AgentName, Attendance, Span, Spanned, ToolsetName, World};
 use crate::agent::update::Preview;
-use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, command};
+use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
 use crate::tool::check::Checks;
 use crate::tool::{Services, Toolset};
 
@@ -139,7 +139,7 @@ enum Message {
     /// A card was allowed; `preview` is what it would show now.
     Rechecked { conversation: Arc<str>, card: Allowed, preview: Preview },
     /// A title was written, or not.
-    Titled { conversation: Arc<str>, title: Option<String> },
+    Titled { conversation: Arc<str>, title: Option<String>, began: i64, usage: Usage },
 }
 
 /// The owner of everything.
@@ -259,9 +259,9 @@ impl Driver {
                     self.answer_rechecked(card, preview).await;
                 }
             }
-            Message::Titled { conversation, title } => {
+            Message::Titled { conversation, title, began, usage } => {
                 if self.is_live(&conversation) {
-                    self.take_title(title).await;
+                    self.take_title(title, began, usage).await;
                 }
             }
         }

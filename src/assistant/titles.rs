@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::live::Saving;
 use super::tasks::{contained, spawn};
 use super::{Driver, Message, Severity, Titles};
-use crate::agent::{Delta, Event, Record, title_from, title_request};
+use crate::agent::{CallKind, CallLine, Delta, Event, Record, Usage, title_from, title_request};
 
 /// Bytes of an answer, reasoning included, after which there is no title in it.
 const ANSWER_LIMIT: usize = 256 * 1024;
@@ -23,7 +23,9 @@ impl Driver {
         let request = title_request(words);
         let (model, messages, conversation) =
             (Arc::clone(&self.setup.model), self.messages.clone(), Arc::clone(&live.id));
+        let began = self.setup.surroundings.now();
         spawn(async move {
+            let mut usage = Usage::default();
             let written = contained(async {
                 use futures_util::StreamExt as _;
                 let mut stream = model.stream(request);
@@ -36,6 +38,7 @@ impl Driver {
                             text.push_str(&more);
                         }
                         Ok(Delta::Reasoning { text: more }) => left = left.checked_sub(more.len())?,
+                        Ok(Delta::Usage { usage: counted }) => usage = counted,
                         Ok(_) => {}
                         Err(failure) => {
                             tracing::info!(%failure, "no title");
@@ -47,12 +50,24 @@ impl Driver {
             })
             .await;
             let title = written.ok().flatten();
-            let _gone = messages.send(Message::Titled { conversation, title }).await;
+            let _gone = messages.send(Message::Titled { conversation, title, began, usage }).await;
         });
     }
 
-    /// A generated title, unless a person gave one meanwhile.
-    pub(super) async fn take_title(&mut self, title: Option<String>) {
+    /// The call for a title ended: its rule, and the title, unless a person gave one meanwhile.
+    pub(super) async fn take_title(&mut self, title: Option<String>, began: i64, usage: Usage) {
+        let line = CallLine {
+            number: 0,
+            kind: CallKind::Title,
+            tools: 0,
+            tool_bytes: 0,
+            resident: Vec::new(),
+            loaded: Vec::new(),
+            grown: Vec::new(),
+            ledger: None,
+        };
+        let took_ms = u64::try_from(self.setup.surroundings.now() - began).unwrap_or(0);
+        self.tell(Event::SideCall { line, usage, took_ms }).await;
         if let (Some(title), Some(None)) = (title, self.live.as_ref().map(|live| &live.title)) {
             self.set_title(title).await;
         }

@@ -131,6 +131,7 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Said { .. }
         | Event::Queued { .. }
         | Event::Running { .. }
+        | Event::SideCall { .. }
         | Event::Report(_)
         | Event::Conversations { .. }
         | Event::UnusedAllows { .. }

@@ -115,6 +115,11 @@ impl Story {
                     });
                 }
             }
+            Event::SideCall { line, usage, took_ms } => {
+                let mut rule = CallRule::new(line.clone(), None, None);
+                (rule.usage, rule.took_ms) = (Some(*usage), Some(*took_ms));
+                transcript.push(Block::Call(Box::new(rule)));
+            }
             Event::Retrying { message, ms, attempt } => {
                 let at = now.saturating_add(i64::try_from(*ms).unwrap_or(i64::MAX));
                 if let Some((id, _)) = self.last_rule {
