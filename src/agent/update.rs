@@ -98,6 +98,8 @@ pub enum Event {
         rehearsal: bool,
         /// The model's window in tokens, where known.
         window: Option<u64>,
+        /// Its provider is known to refuse a call with more tools than this.
+        tool_limit: Option<usize>,
     },
     /// History is complete.
     Replayed,

@@ -30,6 +30,10 @@ impl ports::Model for ModelPort {
     fn window(&self) -> Option<u64> {
         self.0.window()
     }
+
+    fn tool_limit(&self) -> Option<usize> {
+        self.0.tool_limit()
+    }
 }
 
 /// The folder of logs.

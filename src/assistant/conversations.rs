@@ -157,6 +157,7 @@ impl Driver {
             model: self.setup.model.label(),
             rehearsal: self.setup.model.is_rehearsal(),
             window: self.setup.model.window(),
+            tool_limit: self.setup.model.tool_limit(),
         };
         self.tell(session).await;
         for event in replay(records) {

@@ -17,6 +17,8 @@ pub trait Model: Send + Sync {
     fn is_rehearsal(&self) -> bool;
     /// Its window in tokens, where known.
     fn window(&self) -> Option<u64>;
+    /// Tools that its provider is known to take in one call at most.
+    fn tool_limit(&self) -> Option<usize>;
 }
 
 /// Something outside did not work.

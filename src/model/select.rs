@@ -101,6 +101,14 @@ impl Provider {
         }
     }
 
+    /// Tools in one call that it is known to refuse more of.
+    pub const fn tool_limit(self) -> Option<usize> {
+        match self {
+            Self::OpenAi => Some(128),
+            _ => None,
+        }
+    }
+
     /// Host and port of the usual address; empty without one.
     pub fn usual_host(self) -> &'static str {
         let url = self.usual_url().unwrap_or_default();

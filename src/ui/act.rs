@@ -130,9 +130,12 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         }
         Action::RevokeGrant => return revoke(ui, now),
         Action::NewConversation => return vec![Cmd::Submit(Command::New)],
+        Action::RenameConversation if rows::selected_conversation(ui).is_some_and(|row| !row.current) => {
+            ui.flash("open it first: only the conversation in view is renamed", now);
+        }
         Action::RenameConversation => {
             ui.focus = Focus::Composer;
-            ui.composer.suggest("/rename ");
+            ui.composer.suggest_command("rename");
         }
         Action::DeleteConversation => {
             if let Some(row) = rows::selected_conversation(ui) {
@@ -298,9 +301,11 @@ fn start_search(ui: &mut Ui) {
 
 fn page(ui: &mut Ui, by: isize, now: i64) {
     let layout = ui.layout(now);
-    let lines = by * isize::try_from(layout.main.height.saturating_sub(2).max(1)).unwrap_or(1);
+    let page = |rows: u16, kept: u16| by * isize::try_from(rows.saturating_sub(kept).max(1)).unwrap_or(1);
+    let lines = page(layout.main.height, 2);
     if ui.focus == Focus::Card && matches!(ui.overlay, None | Some(Overlay::Card)) {
-        scroll_card(ui, lines);
+        // A page of a card never passes over a line that was not in view.
+        scroll_card(ui, page(ui.card_rows(&layout), 1));
     } else if ui.overlay.is_some() || ui.focus == Focus::Pane {
         move_or_scroll(ui, lines, now);
     } else if by < 0 {
@@ -510,7 +515,7 @@ fn choose_command(ui: &mut Ui, row: &slash::Row, now: i64) -> Vec<Cmd> {
     if matches!(row.argument, Argument::Required(_)) {
         ui.focus = Focus::Composer;
         if ui.composer.complete().is_none() {
-            ui.composer.suggest(&format!("/{} ", row.word));
+            ui.composer.suggest_command(row.word);
         }
         return Vec::new();
     }
@@ -529,6 +534,7 @@ fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd
         Slash::Switch => return switch_conversation(ui, argument),
         Slash::Rename if argument.is_empty() => ui.flash("/rename takes the new title", now),
         Slash::Rename => return vec![Cmd::Submit(Command::Rename { title: argument.to_owned() })],
+        Slash::Agents => return open_pane(ui, PaneKind::Agents),
         Slash::Tools => return open_pane(ui, PaneKind::Tools),
         Slash::Policy => return open_pane(ui, PaneKind::Policy),
         Slash::Diag => return vec![Cmd::Submit(Command::Diagnostics)],

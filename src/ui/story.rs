@@ -18,6 +18,7 @@ struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Story {
     agent: String,
+    tool_limit: Option<usize>,
     unfold_reasoning: bool,
     said: Option<BlockId>,
     reasoned: Option<BlockId>,
@@ -67,7 +68,10 @@ impl Story {
             self.reasoned = None;
         }
         match event {
-            Event::Session { agent, .. } => agent.as_str().clone_into(&mut self.agent),
+            Event::Session { agent, tool_limit, .. } => {
+                agent.as_str().clone_into(&mut self.agent);
+                self.tool_limit = *tool_limit;
+            }
             Event::Said { text, origin } => {
                 if let Some(at) = self.queued.iter().position(|(_, queued)| queued == text) {
                     transcript.remove(self.queued.remove(at).0);
@@ -166,7 +170,7 @@ impl Story {
     fn begin_call(&mut self, transcript: &mut Transcript, line: CallLine) {
         let (kind, number) = (line.kind, line.number);
         let carries = (line.tools, line.tool_bytes);
-        let id = transcript.push(Block::Call(Box::new(CallRule::new(line, self.carried, None))));
+        let id = transcript.push(Block::Call(Box::new(CallRule::new(line, self.carried, self.tool_limit))));
         self.rules.push(id);
         self.last_rule = Some((id, number));
         if kind == CallKind::Agent {
