@@ -62,6 +62,7 @@ impl ports::Store for StorePort {
         let (log, opened) = store::Log::open(&self.0, &id).map_err(port_error)?;
         Ok(ports::Opened {
             id,
+            agent: opened.header.agent,
             title: store::title(&opened.records).map(str::to_owned),
             loads: store::loads(&opened.records),
             records: opened.records,

@@ -139,9 +139,13 @@ impl Driver {
     }
 
     async fn view(&mut self, opened: Opened) {
-        let Opened { id, title, records, loads, notices, log } = opened;
+        let Opened { id, agent, title, records, loads, notices, log } = opened;
         self.wire(id.into(), title, &records, &loads, Some(log)).await;
         self.introduce(&records).await;
+        if agent != self.entry {
+            let message = format!("This conversation began with {agent}. From here on {} answers.", self.entry);
+            self.alert(Severity::Notice, message, None).await;
+        }
         for notice in notices {
             self.alert(notice.severity, notice.message, notice.hint).await;
         }

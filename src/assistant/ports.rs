@@ -44,6 +44,8 @@ pub trait Log: Send {
 pub struct Opened {
     /// Its whole id.
     pub id: String,
+    /// The entry agent that it was begun with.
+    pub agent: AgentName,
     /// Its title, if it has one.
     pub title: Option<String>,
     /// Its records, every call with its one ending.

@@ -111,6 +111,10 @@ impl Model for Script {
     fn window(&self) -> Option<u64> {
         None
     }
+
+    fn tool_limit(&self) -> Option<usize> {
+        None
+    }
 }
 
 // --- the store -------------------------------------------------------------------------------------------------------
@@ -212,6 +216,7 @@ impl Store for Shelves {
         records.extend(store::repair(&records));
         lock(&self.0.logs).insert(id.clone(), records.clone());
         Ok(Opened {
+            agent: AgentName::new("assistant"),
             title: store::title(&records).map(str::to_owned),
             loads: store::loads(&records),
             records,
@@ -506,6 +511,10 @@ impl Model for SharedModel {
     }
     fn window(&self) -> Option<u64> {
         self.0.window()
+    }
+
+    fn tool_limit(&self) -> Option<usize> {
+        None
     }
 }
 
