@@ -5,12 +5,13 @@
 use std::sync::Arc;
 
 use super::ports::{Opened, PortError};
-use super::{Driver, Opening, Severity};
+use super::{Driver, Going, Opening, Severity};
 use crate::agent::{Event, Record, replay};
 
 impl Driver {
-    /// Brings the first conversation into view. What can't be opened is said, and a new one begins.
-    pub(super) async fn open_first(&mut self) {
+    /// Brings the first conversation into view. The one that was asked for by name is opened or nothing is; where the
+    /// latest can't be, that is said and a new one begins.
+    pub(super) async fn open_first(&mut self) -> Going {
         let stored = match self.setup.opening.clone() {
             Opening::New => None,
             Opening::Stored(id) => Some(id),
@@ -25,6 +26,11 @@ impl Driver {
         let opened = match stored {
             Some(id) => match self.setup.store.open(&id) {
                 Ok(opened) => Some(opened),
+                Err(error) if matches!(self.setup.opening, Opening::Stored(_)) => {
+                    let message = format!("The conversation could not be opened: {}", error.message);
+                    self.tell(Event::Error { message, hint: error.hint }).await;
+                    return Going::Out;
+                }
                 Err(error) => {
                     self.complain("The conversation could not be opened, so a new one begins", error).await;
                     None
@@ -39,6 +45,7 @@ impl Driver {
         for alert in std::mem::take(&mut self.setup.alerts) {
             self.alert(alert.severity, alert.message, alert.hint).await;
         }
+        Going::On
     }
 
     pub(super) async fn begin(&mut self) {

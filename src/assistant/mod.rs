@@ -64,7 +64,7 @@ pub enum Opening {
     Latest,
     /// A new one.
     New,
-    /// This one: an id or a unique prefix.
+    /// This one: an id or a unique prefix. Where it can't be opened, an error is told and the driver ends.
     Stored(String),
 }
 
@@ -161,7 +161,9 @@ enum Going {
 
 impl Driver {
     async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>, mut messages: mpsc::Receiver<Message>) {
-        self.open_first().await;
+        if self.open_first().await == Going::Out {
+            return;
+        }
         loop {
             let going = tokio::select! {
                 biased;
