@@ -303,7 +303,7 @@ pub async fn start(
         model: Arc::new(ModelPort(client)),
         store: Arc::new(StorePort(store::directory(&config.data))),
         surroundings: Arc::new(Machine),
-        switches: Arc::new(SwitchesInFile(locations)),
+        switches: Arc::new(SwitchesInFile::new(locations, &config.source)),
         titles: if config.assistant.generate_titles { titles } else { Titles::FirstWords },
         attendance,
         opening,

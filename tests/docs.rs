@@ -2,8 +2,12 @@
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "a test reads and writes the documents that it checks")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+
+use kokua::config;
+use kokua::tool::Services;
 
 /// One generated part of a document: the file, the name in its marker, and what stands between the marks.
 struct Generated {
@@ -16,8 +20,29 @@ struct Generated {
 /// `<!-- generated: NAME -->` and `<!-- end -->`.
 const GENERATED: &[Generated] = &[
     Generated { file: "docs/config.md", name: "config keys", make: kokua::config::reference },
-    // keys and commands: from `ui::action`; toolsets and tools: from the registry.
+    Generated { file: "docs/keys.md", name: "keys", make: kokua::ui::keys_table_markdown },
+    Generated { file: "docs/keys.md", name: "commands", make: kokua::ui::commands_table_markdown },
+    Generated { file: "docs/toolsets.md", name: "toolsets", make: toolsets },
 ];
+
+/// Every built-in toolset with its tools, as the shipped configuration has them.
+fn toolsets() -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let source = config::Source { path: folder.path().join("config.toml"), text: config::EXAMPLE.to_owned() };
+    let locations = config::Locations { home_variable: Some(folder.path().to_owned()), ..Default::default() };
+    let config = config::parse(source, &locations, |_| Vec::new()).unwrap();
+    let services = Services { data: config.data.clone(), working_directory: folder.path().to_owned() };
+    let mut table = String::from("| toolset | tool | risk | bytes | for |\n|---|---|---|---|---|\n");
+    for toolset in kokua::toolsets::all(&config) {
+        writeln!(table, "| **{}** | | | | {} |", toolset.name(), toolset.description()).unwrap();
+        for tool in toolset.build(&services).unwrap() {
+            let (spec, facts) = (tool.spec(), kokua::tool::facts(tool.spec()));
+            let first = spec.description.lines().next().unwrap_or_default().replace('|', "\\|");
+            writeln!(table, "| | `{}` | {:?} | {} | {first} |", spec.name, spec.risk, facts.bytes).unwrap();
+        }
+    }
+    table.replace("| Read |", "| read |").replace("| Write |", "| write |").replace("| Exec |", "| exec |")
+}
 
 /// `text` with the part called `name` replaced; `None` where the marks are not there exactly once.
 fn replaced(text: &str, name: &str, part: &str) -> Option<String> {

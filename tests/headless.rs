@@ -185,7 +185,7 @@ fn the_log_names_the_resolved_policy_of_each_agent_at_start() {
     assert!(log.contains("assistant") && log.contains("compute.run_command"), "{log}");
 }
 
-/// Lines of a text, without the end.
+/// The first line of what was said.
 fn first_line(text: &[u8]) -> String {
     String::from_utf8_lossy(text).lines().next().unwrap_or_default().to_owned()
 }
@@ -394,4 +394,17 @@ fn no_secret_is_shown_by_any_command_or_kept_in_the_log() {
     let out = wrong.kokua(&["config", "check"]).output().unwrap();
     let stderr = String::from_utf8_lossy(&out.stderr);
     assert!(code(&out) == 2 && stderr.contains("environment variable") && !stderr.contains("hush"), "{stderr}");
+}
+
+#[test]
+fn a_conversation_that_is_not_there_is_an_error_and_never_another_one() {
+    let home = Home::new();
+    let out = home.kokua(&["run", "--conversation", "nothing", "-p", "hello"]).output().unwrap();
+    assert_eq!(code(&out), 2);
+    let told = String::from_utf8_lossy(&out.stderr);
+    assert!(told.contains("The conversation could not be opened"), "{told}");
+    assert!(out.stdout.is_empty());
+    let (code, events) = home.run_json(&["--conversation", "nothing", "-p", "hello"]);
+    assert_eq!((code, events.len()), (2, 1));
+    assert_eq!(events[0]["type"], "error");
 }

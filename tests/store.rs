@@ -185,7 +185,7 @@ fn a_second_writer_is_refused_and_told_which_file() {
     let log = Log::create(directory.path(), ID, &agent(), 1).unwrap();
     let error = Log::open(directory.path(), ID).unwrap_err();
     assert!(matches!(error, StoreError::Lock(LockError::Held { .. })));
-    assert_eq!(error.to_string(), format!("{} is in use by another kokua", log.path().display()));
+    assert_eq!(error.to_string(), format!("another kokua has {} open", log.path().display()));
     assert!(error.hint().is_some());
     assert!(matches!(store::remove(directory.path(), ID), Err(StoreError::Lock(_))));
     assert!(matches!(store::rename(directory.path(), ID, "t"), Err(StoreError::Lock(_))));

@@ -1,13 +1,14 @@
 //! Adapters fitted to the driver's ports. Nothing here decides anything.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
 use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
 use crate::assistant::ports::{self, PortError};
-use crate::config::{self, Locations, NewValue};
+use crate::config::{self, Locations, NewValue, Source};
 use crate::{model, store, system};
 
 /// A model client.
@@ -48,8 +49,12 @@ impl ports::Store for StorePort {
         Ok(Box::new(LogPort(log)))
     }
 
+    fn find(&self, id: &str) -> Result<String, PortError> {
+        store::find(&self.0, id).map_err(port_error)
+    }
+
     fn open(&self, id: &str) -> Result<ports::Opened, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         let (log, opened) = store::Log::open(&self.0, &id).map_err(port_error)?;
         Ok(ports::Opened {
             id,
@@ -70,13 +75,13 @@ impl ports::Store for StorePort {
     }
 
     fn read(&self, id: &str) -> Result<ports::Read, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         let opened = store::read(&self.0, &id).map_err(port_error)?;
         Ok(ports::Read { records: opened.records, notices: opened.notices })
     }
 
     fn remove(&self, id: &str) -> Result<String, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         store::remove(&self.0, &id).map_err(port_error)?;
         Ok(id)
     }
@@ -104,13 +109,38 @@ impl ports::Surroundings for Machine {
 }
 
 /// `[toolsets].disabled` of the file that was read.
-pub(super) struct SwitchesInFile(pub(super) Locations);
+pub(super) struct SwitchesInFile {
+    locations: Locations,
+    /// The file's text as it was read or saved last.
+    known: Mutex<String>,
+}
+
+impl SwitchesInFile {
+    pub(super) fn new(locations: Locations, source: &Source) -> Self {
+        Self { locations, known: Mutex::new(source.text.clone()) }
+    }
+
+    fn known(&self) -> MutexGuard<'_, String> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl ports::Switches for SwitchesInFile {
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
         let names = disabled.iter().map(ToString::to_string).collect();
-        config::set(&self.0, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
-            .map(|_| ())
-            .map_err(|error| PortError { message: error.to_string(), hint: None })
+        let config = config::set(&self.locations, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
+            .map_err(|error| PortError { message: error.to_string(), hint: None })?;
+        *self.known() = config.source.text;
+        Ok(())
+    }
+
+    fn changed(&self) -> bool {
+        let Some(now) = self.locations.config().ok().and_then(|path| system::files::read_text(&path).ok()) else {
+            return false;
+        };
+        let mut known = self.known();
+        let changed = *known != now;
+        *known = now;
+        changed
     }
 }

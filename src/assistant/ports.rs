@@ -69,6 +69,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// It could not be created, with its path.
     fn create(&self, id: &str, agent: &AgentName, at: i64) -> Result<Box<dyn Log>, PortError>;
+    /// The whole id of the one conversation that this is the id or the beginning of.
+    ///
+    /// # Errors
+    /// None or several match.
+    fn find(&self, id: &str) -> Result<String, PortError>;
     /// Opens a conversation by id or unique prefix.
     ///
     /// # Errors
@@ -108,4 +113,9 @@ pub trait Switches: Send + Sync {
     /// # Errors
     /// It could not be saved, with the file.
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError>;
+    /// Whether somebody else changed the configuration since it was read, saved or asked about (A14): `true` once for
+    /// each change.
+    fn changed(&self) -> bool {
+        false
+    }
 }

@@ -4,9 +4,13 @@
 
 use std::sync::Arc;
 
+use super::live::Saving;
 use super::tasks::{contained, spawn};
 use super::{Driver, Message, Severity, Titles};
 use crate::agent::{Delta, Event, Record, title_from, title_request};
+
+/// Bytes of an answer, reasoning included, after which there is no title in it.
+const ANSWER_LIMIT: usize = 256 * 1024;
 
 impl Driver {
     /// Asks for a title where the conversation has none yet.
@@ -24,9 +28,14 @@ impl Driver {
                 use futures_util::StreamExt as _;
                 let mut stream = model.stream(request);
                 let mut text = String::new();
+                let mut left = ANSWER_LIMIT;
                 while let Some(piece) = stream.next().await {
                     match piece {
-                        Ok(Delta::Text { text: more }) => text.push_str(&more),
+                        Ok(Delta::Text { text: more }) => {
+                            left = left.checked_sub(more.len())?;
+                            text.push_str(&more);
+                        }
+                        Ok(Delta::Reasoning { text: more }) => left = left.checked_sub(more.len())?,
                         Ok(_) => {}
                         Err(failure) => {
                             tracing::info!(%failure, "no title");
@@ -50,6 +59,7 @@ impl Driver {
     }
 
     pub(super) async fn rename(&mut self, title: String) {
+        self.mend().await;
         match title_from(&title) {
             Some(title) => self.set_title(title).await,
             None => self.alert(Severity::Notice, "A title needs at least one word.".to_owned(), None).await,
@@ -59,7 +69,8 @@ impl Driver {
     async fn set_title(&mut self, title: String) {
         let store = Arc::clone(&self.setup.store);
         let (entry, now) = (self.entry.clone(), self.setup.surroundings.now());
-        let Some(live) = &mut self.live else { return };
+        // Nothing is written behind a record that is missing.
+        let Some(live) = self.live.as_mut().filter(|live| live.saving == Saving::Whole) else { return };
         match live.append(&Record::Titled { title: title.clone() }, |id| store.create(id, &entry, now)) {
             Ok(()) => {
                 live.title = Some(title.clone());

@@ -22,8 +22,7 @@ pub(super) fn offer(locations: &Locations) -> Result<Choice, Ended> {
     let path = locations.config().map_err(|problems| Ended::usage(problems.to_string()))?;
     let home = locations.home().map_err(|problems| Ended::usage(problems.to_string()))?;
     line("kokua: first run\n")?;
-    line("There is no configuration yet. kokua gives an agent nothing that is not written down,")?;
-    line("so it needs one before it can start.\n")?;
+    line("There is no configuration yet, and an agent may do only what is written there.\n")?;
     line(&format!("  will write   {}", path.display()))?;
     line("               one agent, its toolsets, and what asks you first")?;
     line(&format!("  will use     {}", home.join("data").display()))?;

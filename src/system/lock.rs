@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody else holds it.
-    #[error("{} is in use by another kokua", .path.display())]
+    #[error("another kokua has {} open", .path.display())]
     Held {
         /// The file.
         path: PathBuf,
@@ -49,7 +49,7 @@ mod tests {
         let second = File::open(&path).unwrap();
         let error = try_lock(&second, &path).unwrap_err();
         assert!(matches!(error, LockError::Held { .. }));
-        assert_eq!(error.to_string(), format!("{} is in use by another kokua", path.display()));
+        assert_eq!(error.to_string(), format!("another kokua has {} open", path.display()));
         drop(first);
         try_lock(&second, &path).unwrap();
     }

@@ -7,9 +7,12 @@ use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, Input, Key as Area
 use super::action::Action;
 use super::message::{Key, KeyCode};
 use super::slash;
+use super::view::paint::{bytes, counted};
 
 /// A paste of more lines than this is folded to a chip.
 pub const PASTE_FOLD_LINES: usize = 10;
+/// So is one of more bytes, however few its lines.
+pub const PASTE_FOLD_BYTES: usize = 4_000;
 /// Rows the composer grows to at most.
 pub const MAX_ROWS: u16 = 10;
 /// Messages kept in history.
@@ -169,15 +172,16 @@ impl Composer {
         self.edited();
     }
 
-    /// Pastes: folded to a chip over [`PASTE_FOLD_LINES`] lines.
+    /// Pastes: folded to a chip over [`PASTE_FOLD_LINES`] lines or [`PASTE_FOLD_BYTES`] bytes.
     pub fn paste(&mut self, text: &str) -> Pasted {
         self.accept_search();
         let (text, outcome) = cut(text);
         let text = printable(text);
         let lines = text.lines().count();
-        if lines > PASTE_FOLD_LINES {
+        if lines > PASTE_FOLD_LINES || text.len() > PASTE_FOLD_BYTES {
             self.pasted += 1;
-            let chip = format!("[paste {}: {lines} lines]", self.pasted);
+            let size = if lines > PASTE_FOLD_LINES { counted(lines, "line") } else { bytes(text.len()) };
+            let chip = format!("[paste {}: {size}]", self.pasted);
             self.area.insert_str(&chip);
             self.pastes.push(Paste { chip, text });
         } else {

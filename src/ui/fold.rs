@@ -36,6 +36,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
                 session.title = Some(title);
             }
             cmds.push(window_title(ui));
+            cmds.extend(list_again(ui));
         }
         Event::TurnStarted { at, .. } => {
             let since = if ui.replaying { at } else { now };
@@ -94,6 +95,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             for call in open {
                 close_card(ui, call, now);
             }
+            cmds.extend(list_again(ui));
         }
         Event::Report(report) => drop(ui.reports.insert(report.agent.clone(), *report)),
         Event::Conversations { list } => {
@@ -109,6 +111,11 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         Event::Queued { .. } | Event::ToolCall { .. } | Event::Running { .. } | Event::Error { .. } => {}
     }
     cmds
+}
+
+/// A turn or a title changes the list of conversations: asked for again where it is on the screen.
+fn list_again(ui: &Ui) -> Option<Cmd> {
+    (!ui.replaying && ui.conversations_visible()).then_some(Cmd::Submit(Command::List))
 }
 
 /// A card comes up. Where nobody looks, it rings.

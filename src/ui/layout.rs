@@ -134,7 +134,7 @@ pub fn layout(width: u16, height: u16, wants: Wants) -> Layout {
     layout.completions = take(wants.completions.min(8), TRANSCRIPT_AT_LEAST);
     let card = if height < FOLD_CARD_BELOW { wants.card.min(1) } else { wants.card.min((height / 2).max(7)) };
     layout.card = take(card, TRANSCRIPT_AT_LEAST);
-    layout.alerts = take(wants.alerts.min(3), TRANSCRIPT_AT_LEAST);
+    layout.alerts = take(wants.alerts.min(4), TRANSCRIPT_AT_LEAST);
     layout.header = Rect::new(0, 0, width, 1);
     let rows = bottom.saturating_sub(1);
     let (left, right) = match columns {

@@ -345,6 +345,12 @@ impl Ui {
         }
     }
 
+    /// Whether the list of conversations is drawn.
+    pub(super) fn conversations_visible(&self) -> bool {
+        let listed = self.pane() == PaneKind::Conversations;
+        Columns::of(self.width, self.height) == Columns::Three || (listed && self.pane_visible())
+    }
+
     /// The prompt before the draft.
     pub(super) fn draft_prompt(&self) -> String {
         if self.composer.history_search().is_some() {
@@ -380,7 +386,7 @@ impl Ui {
         let wants = Wants {
             composer: self.composer.rows(draft),
             card,
-            alerts: u16::try_from(self.shown_alerts(now).count()).unwrap_or(u16::MAX),
+            alerts: super::view::alerts::rows(self, usize::from(self.width), now),
             completions: u16::try_from(self.composer.completions().0.len()).unwrap_or(u16::MAX),
         };
         layout::layout(self.width, self.height, wants)

@@ -137,6 +137,13 @@ impl Story {
             }
             Event::End { end } => {
                 self.calm_rule(transcript);
+                for (id, _) in &self.queued {
+                    transcript.update(*id, |block| {
+                        if let Block::User { delivery, .. } = block {
+                            *delivery = Delivery::Undelivered;
+                        }
+                    });
+                }
                 transcript.push(Block::End(end.clone()));
                 self.last_rule = None;
             }

@@ -28,11 +28,14 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
         }
         Msg::Mouse(mouse) => pointed(ui, mouse, now),
         Msg::Resize { width, height } => {
+            let visible = ui.conversations_visible();
             (ui.width, ui.height) = (width, height);
             if ui.focus == Focus::Pane && !ui.pane_visible() {
                 ui.focus = Focus::Composer;
             }
-            Vec::new()
+            // It may be old: nobody asked for it while it was not drawn.
+            let list = !visible && ui.conversations_visible() && ui.session.is_some();
+            list.then_some(Cmd::Submit(Command::List)).into_iter().collect()
         }
         Msg::Focus(focused) => {
             ui.window = if focused { Window::Focused } else { Window::Away };

@@ -10,13 +10,34 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use super::Home;
 
 /// How long a screen may take to say what it is waited for to say, on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 struct Seen {
     parser: vt100::Parser,
-    bytes: usize,
     raw: Vec<u8>,
+    /// Bytes of `raw` that the screen shows.
+    shown: usize,
     ended: bool,
+}
+
+impl Seen {
+    /// Shows what came, as a terminal does: a synchronized update not before it is whole.
+    fn show(&mut self) {
+        let begun = rfind(&self.raw, b"\x1b[?2026h");
+        let whole = rfind(&self.raw, b"\x1b[?2026l");
+        let until = match begun {
+            Some(begun) if !self.ended && whole.is_none_or(|whole| whole < begun) => begun,
+            _ => self.raw.len(),
+        };
+        if until > self.shown {
+            self.parser.process(&self.raw[self.shown..until]);
+            self.shown = until;
+        }
+    }
+}
+
+fn rfind(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).rposition(|window| window == wanted)
 }
 
 /// A running program and its screen.
@@ -25,25 +46,39 @@ pub(crate) struct Terminal {
     writer: Box<dyn std::io::Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
+    modes_before: String,
+}
+
+/// The tested binary.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_kokua");
+
+/// What the kernel does with keys and lines: everything that `stty -a` tells.
+fn modes(master: &dyn MasterPty) -> String {
+    format!("{:?}", master.get_termios().unwrap())
 }
 
 impl Terminal {
     /// Starts the binary at `columns`×`rows`.
     pub(crate) fn start(home: &Home, arguments: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start_program(home, &[&[BINARY], arguments].concat(), columns, rows)
+    }
+
+    /// Starts a program with its arguments, in the environment of [`Home`].
+    pub(crate) fn start_program(home: &Home, program: &[&str], columns: u16, rows: u16) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_kokua"));
-        command.args(arguments);
+        let mut command = CommandBuilder::from_argv(program.iter().map(Into::into).collect());
         command.env_clear();
         for (name, value) in home.environment() {
             command.env(name, value);
         }
         command.cwd(home.work());
+        let modes_before = modes(&*pair.master);
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().unwrap();
         let parser = vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(columns).unwrap(), 0);
-        let seen = Arc::new((Mutex::new(Seen { parser, bytes: 0, raw: Vec::new(), ended: false }), Condvar::new()));
+        let seen = Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), shown: 0, ended: false }), Condvar::new()));
         let told = Arc::clone(&seen);
         std::thread::spawn(move || {
             let mut buffer = vec![0; 65536];
@@ -51,18 +86,16 @@ impl Terminal {
                 let read = reader.read(&mut buffer).unwrap_or(0);
                 let (lock, changed) = &*told;
                 let mut seen = lock.lock().unwrap();
+                seen.raw.extend_from_slice(&buffer[..read]);
+                seen.ended = read == 0;
+                seen.show();
+                changed.notify_all();
                 if read == 0 {
-                    seen.ended = true;
-                    changed.notify_all();
                     return;
                 }
-                seen.parser.process(&buffer[..read]);
-                seen.bytes += read;
-                seen.raw.extend_from_slice(&buffer[..read]);
-                changed.notify_all();
             }
         });
-        Self { seen, writer: pair.master.take_writer().unwrap(), child, master: pair.master }
+        Self { seen, writer: pair.master.take_writer().unwrap(), child, master: pair.master, modes_before }
     }
 
     /// What the screen shows now.
@@ -101,6 +134,31 @@ impl Terminal {
         self.wait(&format!("without {words}"), |text| !text.contains(words))
     }
 
+    /// Waits until the bytes written so far satisfy `wanted`.
+    pub(crate) fn wait_raw(&self, what: &str, wanted: impl Fn(&[u8]) -> bool) {
+        let (lock, changed) = &*self.seen;
+        let deadline = Instant::now() + PATIENCE;
+        let mut seen = lock.lock().unwrap();
+        while !wanted(&seen.raw) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let text = seen.parser.screen().contents();
+            assert!(!left.is_zero() && !seen.ended, "the program never wrote {what}:\n{text}");
+            seen = changed.wait_timeout(seen, left).unwrap().0;
+        }
+    }
+
+    /// Whether the kernel's modes of the terminal are those from before the program.
+    pub(crate) fn modes_are_as_before(&self) -> bool {
+        modes(&*self.master) == self.modes_before
+    }
+
+    /// Whether the real cursor is shown, and where it stands: row and column from 0.
+    pub(crate) fn cursor(&self) -> Option<(u16, u16)> {
+        let seen = self.seen.0.lock().unwrap();
+        let screen = seen.parser.screen();
+        (!screen.hide_cursor()).then(|| screen.cursor_position())
+    }
+
     /// Types bytes.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.writer.write_all(bytes).unwrap();
@@ -136,8 +194,14 @@ impl Terminal {
         self.child.process_id().unwrap()
     }
 
-    /// Waits for the end; the exit code.
-    pub(crate) fn exit(mut self) -> (u32, Vec<u8>) {
+    /// Sends a signal to the program.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for the end of the program.
+    pub(crate) fn exit(mut self) -> Exited {
         {
             let (lock, changed) = &*self.seen;
             let deadline = Instant::now() + PATIENCE;
@@ -149,8 +213,26 @@ impl Terminal {
             }
         }
         let status = self.child.wait().unwrap();
-        (status.exit_code(), self.raw())
+        Exited {
+            code: status.exit_code(),
+            raw: self.raw(),
+            text: self.text(),
+            modes_are_as_before: self.modes_are_as_before(),
+        }
     }
+}
+
+/// A program that has ended, and what it left behind.
+#[derive(Debug)]
+pub(crate) struct Exited {
+    /// Its exit code.
+    pub(crate) code: u32,
+    /// Everything it wrote.
+    pub(crate) raw: Vec<u8>,
+    /// What the screen shows.
+    pub(crate) text: String,
+    /// Whether the kernel's modes of the terminal are those from before the program.
+    pub(crate) modes_are_as_before: bool,
 }
 
 impl Drop for Terminal {

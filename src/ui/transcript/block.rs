@@ -19,6 +19,8 @@ pub enum Delivery {
     Delivered,
     /// They wait to join the running turn at its next round.
     Queued,
+    /// The turn ended before they could join it.
+    Undelivered,
 }
 
 /// One thing that happened.

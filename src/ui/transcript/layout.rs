@@ -86,8 +86,13 @@ pub(super) fn lines(
             let (first, rest) = layout.labelled(label, role, lines);
             let style = if *origin == UserOrigin::Person { layout.style(Role::Text) } else { layout.style(Role::Dim) };
             let mut spans = vec![Span::styled(slice(text).trim_end_matches('\n').to_owned(), style)];
-            if part.streams && *delivery == Delivery::Queued {
-                spans.push(Span::styled("  (queued: joins the turn at its next round)", layout.style(Role::Dim)));
+            let note = match delivery {
+                Delivery::Delivered => None,
+                Delivery::Queued => Some("  (queued: joins the turn at its next round)"),
+                Delivery::Undelivered => Some("  (not delivered: the turn ended before)"),
+            };
+            if let Some(note) = note.filter(|_| part.streams) {
+                spans.push(Span::styled(note, layout.style(Role::Dim)));
             }
             Wrap::words(frame.width).indented(&first, &rest).append(&spans, lines);
         }

@@ -2,38 +2,70 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 
-use super::paint::{ends, put};
-use crate::agent::update::Severity;
+use super::paint::{columns, ends, put};
+use crate::agent::update::{Alert, Severity};
 use crate::ui::state::Ui;
-use crate::ui::text::clean_line;
-use crate::ui::theme::Role;
+use crate::ui::text::{Wrap, clean_line};
+use crate::ui::theme::{Role, Theme};
+
+/// Rows of the strip at most.
+const ROWS: usize = 4;
+/// Columns at the end of the last row that words leave to `12 more  Esc: put away`.
+const RIGHT: usize = 24;
+
+/// An alert, wrapped.
+fn lines(alert: &Alert, room: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let (word, role) = match alert.severity {
+        Severity::Notice => ("note", Role::Dim),
+        Severity::Warning => ("warning", Role::Warning),
+    };
+    let first = [Span::styled(format!(" {word}: "), theme.style(role))];
+    let rest = [Span::raw(" ".repeat(columns(&first)))];
+    let mut words = vec![Span::styled(clean_line(&alert.message), theme.style(Role::Text))];
+    if let Some(hint) = &alert.hint {
+        words.push(Span::styled(format!("  {}", clean_line(hint)), theme.style(Role::Dim)));
+    }
+    Wrap::words(room.saturating_sub(1)).indented(&first, &rest).lines(&words)
+}
+
+/// The rows to draw in `room` columns, and how many alerts are not among them.
+fn strip(ui: &Ui, room: usize, now: i64) -> (Vec<Line<'static>>, usize) {
+    let mut rows: Vec<Line<'static>> = Vec::new();
+    let mut left_out = 0;
+    for alert in ui.shown_alerts(now) {
+        let lines = lines(alert, room, &ui.theme);
+        // The newest is shown as far as it goes; the ones before it only whole.
+        if rows.is_empty() || rows.len() + lines.len() <= ROWS {
+            rows.extend(lines.into_iter().take(ROWS));
+        } else {
+            left_out += 1;
+        }
+    }
+    if rows.len() < ROWS && rows.last().is_some_and(|line| columns(&line.spans) + RIGHT > room) {
+        rows.push(Line::default());
+    }
+    (rows, left_out)
+}
+
+/// Rows that the strip wants at `room` columns.
+pub(in crate::ui) fn rows(ui: &Ui, room: usize, now: i64) -> u16 {
+    u16::try_from(strip(ui, room, now).0.len()).unwrap_or(u16::MAX)
+}
 
 /// Draws as many as fit, and how many more there are.
 pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
-    let count = ui.shown_alerts(now).count();
-    let rows = usize::from(area.height);
-    for (row, alert) in ui.shown_alerts(now).take(rows).enumerate() {
-        let (word, role) = match alert.severity {
-            Severity::Notice => ("note", Role::Dim),
-            Severity::Warning => ("warning", Role::Warning),
-        };
-        let mut left = vec![
-            Span::styled(format!(" {word}: "), ui.theme.style(role)),
-            Span::styled(clean_line(&alert.message), ui.theme.style(Role::Text)),
-        ];
-        if let Some(hint) = &alert.hint {
-            left.push(Span::styled(format!("  {}", clean_line(hint)), ui.theme.style(Role::Dim)));
-        }
-        let more = count.saturating_sub(rows);
-        let last = row + 1 == rows;
-        let right = match (last, more) {
+    let room = usize::from(area.width);
+    let (lines, more) = strip(ui, room, now);
+    let last = lines.len().min(usize::from(area.height));
+    for (row, line) in lines.into_iter().take(last).enumerate() {
+        let right = match (row + 1 == last, more) {
             (true, 1..) => format!("{more} more  Esc: put away "),
             (true, 0) => "Esc: put away ".to_owned(),
             (false, _) => String::new(),
         };
         let right = vec![Span::styled(right, ui.theme.style(Role::Dim))];
-        put(buffer, area, row, &ends(left, right, usize::from(area.width)));
+        put(buffer, area, row, &ends(line.spans, right, room));
     }
 }

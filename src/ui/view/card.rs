@@ -71,7 +71,7 @@ fn argument(name: &str, value: &Value, column: usize, room: usize, theme: &Theme
         Value::Array(items) => (pretty(value), counted(items.len(), "item")),
         Value::Object(map) => (pretty(value), counted(map.len(), "entry").replace("entrys", "entries")),
     };
-    text(name, &shown, &size, column, Role::Arguments, room, theme, lines);
+    text(name, &shown, &size, column, Role::Text, room, theme, lines);
 }
 
 fn pretty(value: &Value) -> String {

@@ -11,7 +11,7 @@ use crate::ui::layout::draft_width;
 use crate::ui::pane::{Overlay, PaneKind, Prompt};
 use crate::ui::slash::Argument;
 use crate::ui::state::{Focus, Ui};
-use crate::ui::text::{clean_line, width};
+use crate::ui::text::{clean_line, truncate, width};
 use crate::ui::theme::Role;
 
 /// The rule above the composer: what runs, since when, or when it is tried again.
@@ -129,7 +129,10 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
             ("filter".to_owned(), line, "Enter keeps  Esc clears".to_owned())
         }
         Prompt::Delete { title, .. } => {
-            let text = format!(" delete \"{}\" for good?  y deletes, any other key keeps it", clean_line(title));
+            // A long title gives way to the question.
+            let (before, after) = (" delete \"", "\" for good?  y deletes, any other key keeps it");
+            let room = usize::from(area.width).saturating_sub(width(before) + width(after));
+            let text = format!("{before}{}{after}", truncate(&clean_line(title), room));
             let text = Span::styled(text, ui.theme.style(Role::Decision));
             put(buffer, area, 0, &ends(vec![text], Vec::new(), usize::from(area.width)));
             return None;

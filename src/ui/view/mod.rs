@@ -1,12 +1,12 @@
 //! One file per part of the screen: each draws what it is given into a rectangle and decides nothing.
 
-mod alerts;
+pub(super) mod alerts;
 pub mod card;
 mod composer;
 mod header;
 mod help;
 mod ledger;
-mod paint;
+pub(super) mod paint;
 pub mod palette;
 pub mod panes;
 pub mod transcript;
@@ -20,8 +20,9 @@ use self::paint::{ends, put, put_all, rule, upright};
 use super::layout::{Columns, MIN_HEIGHT, MIN_WIDTH};
 use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Ui};
-use super::text::{Wrap, clean_line, visible};
+use super::text::{Wrap, clean_line, visible, width};
 use super::theme::{Role, Theme};
+use super::transcript::End;
 
 /// Draws the whole screen as it is at `now`, milliseconds since the Unix epoch, and puts the cursor at the caret.
 pub fn view(ui: &mut Ui, frame: &mut Frame<'_>, now: i64) {
@@ -42,6 +43,7 @@ fn draw(ui: &mut Ui, buffer: &mut Buffer, now: i64) -> Option<Position> {
         return None;
     }
     ui.transcript.tick(now);
+    ui.transcript.set_end(if ui.is_running() { End::Grows } else { End::Rests });
     header::draw(ui, layout.header, buffer);
     let border = ui.theme.style(Role::Border);
     upright(buffer, layout.left_line, border);
@@ -164,7 +166,9 @@ fn text_lines(ui: &Ui, lines: &[String], room: usize) -> Vec<Line<'static>> {
 }
 
 fn too_small(area: Rect, buffer: &mut Buffer) {
-    let text = format!("needs {MIN_WIDTH}x{MIN_HEIGHT}, has {}x{}", area.width, area.height);
+    let needs = format!("needs {MIN_WIDTH}x{MIN_HEIGHT}");
+    let whole = format!("{needs}, has {}x{}", area.width, area.height);
+    let text = if width(&whole) <= usize::from(area.width) { whole } else { needs };
     put(buffer, area, 0, &ends(vec![Span::raw(text)], Vec::new(), usize::from(area.width)));
 }
 

@@ -104,7 +104,7 @@ pub(super) fn upright(buffer: &mut Buffer, area: Rect, style: Style) {
 }
 
 /// `28 bytes`, `18.0 kB`, `1.2 MB`: thousands, not 1,024s.
-pub(super) fn bytes(count: usize) -> String {
+pub(in crate::ui) fn bytes(count: usize) -> String {
     match count {
         1 => "1 byte".to_owned(),
         0..1_000 => format!("{count} bytes"),
@@ -119,7 +119,7 @@ pub(super) fn bytes_short(count: usize) -> String {
 }
 
 /// `1 tool`, `2 tools`.
-pub(super) fn counted(count: usize, one: &str) -> String {
+pub(in crate::ui) fn counted(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
