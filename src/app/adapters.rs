@@ -92,7 +92,7 @@ impl ports::Store for StorePort {
     }
 }
 
-fn port_error(error: store::StoreError) -> PortError {
+pub(super) fn port_error(error: store::StoreError) -> PortError {
     PortError { message: error.to_string(), hint: error.hint().map(str::to_owned) }
 }
 

@@ -63,7 +63,7 @@ pub enum Opening {
     Latest,
     /// A new one.
     New,
-    /// This one: an id or a unique prefix.
+    /// This one: an id or a unique prefix. Where it can't be opened, an error is told and the driver ends.
     Stored(String),
 }
 
