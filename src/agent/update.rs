@@ -149,6 +149,16 @@ pub enum Event {
         /// From request to last byte, milliseconds.
         took_ms: u64,
     },
+    /// A model call beside the turn, such as the one for a title, ended; its kind says what it was for.
+    SideCall {
+        /// Its rule.
+        line: CallLine,
+        /// Tokens.
+        #[serde(flatten)]
+        usage: Usage,
+        /// From request to last byte, milliseconds.
+        took_ms: u64,
+    },
     /// A model call failed and will be tried again. What this try streamed is void: the next one begins anew under the
     /// same call line.
     Retrying {

@@ -34,7 +34,7 @@ impl Conversations {
         let failed = |error: PortError| Ended::usage(complaint(&error));
         match self {
             Self::List => {
-                let list = store.list().map_err(failed)?;
+                let (list, faults) = app::list_conversations(&config).map_err(failed)?;
                 if list.is_empty() {
                     line("no conversations")?;
                 }
@@ -43,6 +43,9 @@ impl Conversations {
                     let turns = summary.turns;
                     let title = clean(&summary.title).replace('\n', " ");
                     line(&format!("{}  {when}  {turns:>4} turns  {title}", summary.id))?;
+                }
+                for fault in faults {
+                    error(&fault);
                 }
             }
             Self::Show { id } => {

@@ -10,10 +10,12 @@ use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::queue;
 use crossterm::style::{Attribute, Print, SetAttribute};
 use crossterm::terminal::{Clear, ClearType as Region};
-use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::{Buffer, Cell, CellWidth as _};
 use ratatui::layout::{Position, Rect, Size};
 use ratatui::style::Color;
+
+use super::cells;
 
 /// Changed cells under which nobody looks for text that moved.
 const WORTH_LOOKING: usize = 60;
@@ -109,7 +111,7 @@ impl Canvas {
         let changed = self.shown.diff(&self.wanted);
         if !changed.is_empty() {
             let filled = fill_gaps(&self.wanted, changed);
-            CrosstermBackend::new(&mut *out).draw(filled.into_iter())?;
+            cells::write(out, filled);
             self.shown.clone_from(&self.wanted);
         }
         let cursor = if self.cursor_visible { Cursor::At(self.cursor) } else { Cursor::Hidden };

@@ -113,7 +113,7 @@ mod tests {
         let first = show(&mut screen, "hello");
         assert!(first.starts_with("␛[?2026h␛[0m␛[2J") && first.ends_with("␛[2;3H␛[?25h␛[?2026l"), "{first}");
         assert_eq!(first.matches("␛[?2026").count(), 2, "{first}");
-        assert_eq!(show(&mut screen, "hellO"), "␛[?2026h␛[1;5HO␛[39m␛[49m␛[59m␛[0m␛[2;3H␛[?2026l");
+        assert_eq!(show(&mut screen, "hellO"), "␛[?2026h␛[1;5HO␛[2;3H␛[?2026l");
         assert_eq!(show(&mut screen, "hellO"), "");
         screen.forget();
         assert!(show(&mut screen, "hellO").contains("␛[2J␛[1;1HhellO"));

@@ -8,6 +8,7 @@
 )]
 
 pub mod canvas;
+mod cells;
 pub mod clipboard;
 pub mod editor;
 pub mod frame;

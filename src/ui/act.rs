@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::command::Cmd;
+use super::layout::{Columns, FOLD_CARD_BELOW};
 use super::line::LineInput;
 use super::message::{EditorPurpose, Key};
 use super::pane::{Opened, Overlay, PaneKind, Prompt, ToolSort};
@@ -179,7 +180,7 @@ fn toggle_mouse(ui: &mut Ui, now: i64) -> Vec<Cmd> {
 
 pub(super) fn focus_card(ui: &mut Ui) {
     ui.focus = Focus::Card;
-    ui.overlay = (ui.height < super::layout::FOLD_CARD_BELOW).then_some(Overlay::Card);
+    ui.overlay = (ui.height < FOLD_CARD_BELOW).then_some(Overlay::Card);
 }
 
 fn move_focus(ui: &mut Ui, by: isize) {
@@ -223,7 +224,7 @@ fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
 /// Closes the innermost thing that is open. Whether there was one.
 fn close_one(ui: &mut Ui) -> bool {
     if ui.overlay.take().is_some() {
-        if ui.focus == Focus::Card && ui.height < super::layout::FOLD_CARD_BELOW {
+        if ui.focus == Focus::Card && ui.height < FOLD_CARD_BELOW {
             ui.focus = Focus::Composer;
         }
         return true;
@@ -355,12 +356,23 @@ fn with_block(ui: &mut Ui, now: i64, wish: impl FnOnce(String) -> Cmd) -> Vec<Cm
 }
 
 /// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
+/// Whether the shown card's arguments are on the screen: not in a terminal that is too small for anything, not where
+/// the card is one line, unless it is open in full.
+fn card_is_readable(ui: &Ui) -> bool {
+    let room = Columns::of(ui.width, ui.height) != Columns::None;
+    room && (ui.height >= FOLD_CARD_BELOW || ui.overlay == Some(Overlay::Card))
+}
+
 pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
     let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) else { return Vec::new() };
     let call = card.ask.call;
     let allows = !matches!(answer, Answer::Denied | Answer::DeniedWithReason { .. });
     if allows && card.inert_for(now) > 0 {
         ui.flash("this card has just come up: read it, then press again", now);
+        return Vec::new();
+    }
+    if allows && !card_is_readable(ui) {
+        ui.flash("nobody allows what is not on the screen: make room or open the card (v)", now);
         return Vec::new();
     }
     if answer == Answer::AllowedForConversation && !card.ask.grantable {

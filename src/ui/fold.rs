@@ -104,7 +104,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             let row = ui.panes.row(PaneKind::Conversations).min(last);
             ui.panes.select(PaneKind::Conversations, row);
         }
-        Event::UnusedAllows { .. } => {}
+        Event::SideCall { .. } | Event::UnusedAllows { .. } => {}
         Event::Diagnostics { lines } => {
             ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
         }

@@ -127,6 +127,11 @@ impl Story {
                     });
                 }
             }
+            Event::SideCall { line, usage, took_ms } => {
+                let mut rule = CallRule::new(line.clone(), None, None);
+                (rule.usage, rule.took_ms) = (Some(*usage), Some(*took_ms));
+                transcript.push(Block::Call(Box::new(rule)));
+            }
             Event::Retrying { message, ms, attempt } => {
                 (self.said, self.reasoned) = (None, None);
                 for id in self.tried.drain(..) {

@@ -19,7 +19,7 @@ pub use block::{
 pub use item::Fold;
 pub(in crate::ui) use layout::crowd;
 pub use search::Found;
-pub use window::Window;
+pub use window::{End, Window};
 
 use item::Item;
 use search::Search;
@@ -31,6 +31,9 @@ pub struct Transcript {
     items: Vec<Item>,
     next: u64,
     anchor: Anchor,
+    /// Where the window stood in the last frame, if it follows.
+    stood: Anchor,
+    end: End,
     /// Moves asked for since the last frame; they need a size to be carried out.
     moves: Vec<Move>,
     selected: Option<BlockId>,

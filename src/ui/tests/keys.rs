@@ -402,3 +402,23 @@ fn copy_and_pager_take_the_block() {
     type_text(&mut ui, "/copy", NOW);
     assert_eq!(press(&mut ui, "Enter", NOW), [Cmd::Copy("the answer".to_owned())]);
 }
+
+/// A fresh reader allowed a call blindly in a window of 40×10, and behind a folded card at 60×15.
+#[test]
+fn p15_what_is_not_on_the_screen_is_never_allowed() {
+    for (width, height) in [(40, 10), (1, 1), (59, 40), (200, 14)] {
+        let mut ui = with_cards();
+        update(&mut ui, Msg::Resize { width, height }, NOW + 5_000);
+        press(&mut ui, "Ctrl+Y", NOW + 5_000);
+        for key in ["a", "s"] {
+            assert_eq!(press(&mut ui, key, NOW + 9_000), [], "{width}x{height} {key}");
+        }
+    }
+    let mut ui = with_cards();
+    update(&mut ui, Msg::Resize { width: 60, height: 15 }, NOW + 5_000);
+    press(&mut ui, "Ctrl+Y", NOW + 5_000);
+    press(&mut ui, "v", NOW + 6_000);
+    assert_eq!(press(&mut ui, "a", NOW + 9_000), [], "folded to one line");
+    press(&mut ui, "v", NOW + 9_000);
+    assert!(!press(&mut ui, "a", NOW + 12_000).is_empty(), "open in full");
+}

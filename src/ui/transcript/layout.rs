@@ -194,7 +194,9 @@ impl Layout<'_> {
     fn rule(&self, rule: &CallRule) -> Line<'static> {
         let CallRule { line, before, limit, usage, took_ms, retry } = rule;
         let (dim, bold) = (self.style(Role::Dim), self.style(Role::Changed));
-        let mut spans = vec![self.blank(0), Span::styled(format!("── call {}", line.number), dim)];
+        // A call beside the turn has no number in it.
+        let call = if line.number == 0 { "── call".to_owned() } else { format!("── call {}", line.number) };
+        let mut spans = vec![self.blank(0), Span::styled(call, dim)];
         if let Some(kind) = kind_word(line.kind) {
             spans.push(Span::styled(format!(" · {kind}"), dim));
         }

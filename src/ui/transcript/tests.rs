@@ -280,6 +280,31 @@ fn it_follows_its_end_until_scrolled_and_then_stays() {
 }
 
 #[test]
+fn while_more_is_coming_it_moves_by_several_lines_and_never_hides_the_end() {
+    let mut transcript = long();
+    let theme = theme();
+    transcript.set_end(End::Grows);
+    transcript.render(80, 40, &theme);
+    let mut seen = Vec::new();
+    for number in 100..108 {
+        transcript.push(assistant(&format!("line {number}")));
+        let (first, last) = first_and_last(&transcript.render(80, 40, &theme));
+        assert_eq!(last, number.to_string());
+        assert!(transcript.follows());
+        seen.push(first);
+    }
+    assert_eq!(seen, ["63", "63", "63", "67", "67", "67", "67", "71"]);
+    transcript.scroll(-1);
+    assert_eq!(first_and_last(&transcript.render(80, 40, &theme)).0, "67", "a line up is a line up from the end");
+    transcript.end();
+    transcript.set_end(End::Rests);
+    assert_eq!(first_and_last(&transcript.render(80, 40, &theme)), ("68".to_owned(), "107".to_owned()));
+    let mut small = long();
+    small.set_end(End::Grows);
+    assert_eq!(first_and_last(&small.render(80, 10, &theme)).0, "90", "a small window has no lines to spare");
+}
+
+#[test]
 fn a_short_transcript_cannot_be_scrolled_away() {
     let mut transcript = Transcript::new();
     transcript.push(assistant("line 0"));

@@ -12,6 +12,10 @@ use crate::ui::theme::{Role, Theme};
 
 /// Lines kept beyond what four windows hold before those out of view are dropped.
 const KEPT: usize = 2_000;
+/// Lines that a window with a growing end moves by at once: moving for each line makes a terminal show everything anew.
+const STEP: usize = 4;
+/// A window moves by no more than this part of its rows.
+const STEP_PART: usize = 8;
 /// Below this many columns there is no margin.
 const MARGINS: u16 = 20;
 
@@ -29,6 +33,16 @@ pub(super) enum Anchor {
         /// The height of the piece when the anchor was set: after a resize the same share of it is meant.
         of: usize,
     },
+}
+
+/// What the end of a transcript does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum End {
+    /// It stays as it is.
+    #[default]
+    Rests,
+    /// A turn runs: more is coming.
+    Grows,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +76,9 @@ struct At {
     line: usize,
 }
 
+/// The first line of all.
+const START: At = At { item: 0, piece: 0, line: 0 };
+
 impl Transcript {
     /// Whether the view stays at the end as it grows.
     pub fn follows(&self) -> bool {
@@ -72,6 +89,11 @@ impl Transcript {
     /// Goes to the end and stays there.
     pub fn follow(&mut self) {
         self.moves.push(Move::End);
+    }
+
+    /// Says whether more is coming: a window that follows then keeps some empty lines for it.
+    pub const fn set_end(&mut self, end: End) {
+        self.end = end;
     }
 
     /// Scrolls by lines; negative is up.
@@ -124,10 +146,10 @@ impl Transcript {
         let frame = Frame { width: usize::from(inner), theme, now: self.now, number: self.frame };
         let mut view = View { key: Key { width: inner, theme: theme.id() }, frame, rows };
 
-        let (mut top, mut follow) = match view.anchored(self) {
+        let (mut top, mut follow) = match view.anchored(self, self.anchor) {
             // Only what is near the end of an anchored view needs to know where the end is.
             Some(top) => (view.settled(self, top).0, false),
-            None => (view.bottom(self), true),
+            None => (view.following(self), true),
         };
         for to in std::mem::take(&mut self.moves) {
             let (moved, at_end) = view.moved(self, to, top);
@@ -140,7 +162,8 @@ impl Transcript {
         }
         let window = view.lines(self, top, follow, width);
         (self.below, self.above) = (window.below, window.above);
-        self.anchor = if follow { Anchor::End } else { view.anchor(self, top) };
+        let stands = view.anchor(self, top);
+        (self.anchor, self.stood) = if follow { (Anchor::End, stands) } else { (stands, Anchor::End) };
         self.bound(rows);
         window
     }
@@ -186,7 +209,7 @@ impl View<'_> {
                 (at.item, at.piece - 1)
             } else {
                 // Items without any piece do not exist, so this ends.
-                let Some(item) = at.item.checked_sub(1) else { return At { item: 0, piece: 0, line: 0 } };
+                let Some(item) = at.item.checked_sub(1) else { return START };
                 (item, self.pieces(of, item).saturating_sub(1))
             };
             at = At { item, piece, line: self.height(of, item, piece) };
@@ -210,9 +233,9 @@ impl View<'_> {
         at
     }
 
-    /// Where the anchor is now; `None` at the end.
-    fn anchored(&self, of: &mut Transcript) -> Option<At> {
-        let Anchor::Line { block, piece, line, of: then } = of.anchor else { return None };
+    /// Where `anchor` is now; `None` at the end.
+    fn anchored(&self, of: &mut Transcript, anchor: Anchor) -> Option<At> {
+        let Anchor::Line { block, piece, line, of: then } = anchor else { return None };
         // A block that is gone: its place is where the next newer one is.
         let item = of.index(block).or_else(|| of.items.iter().position(|item| item.id > block))?;
         let piece = piece.min(self.pieces(of, item).saturating_sub(1));
@@ -234,6 +257,19 @@ impl View<'_> {
         self.up(of, end(of), self.rows)
     }
 
+    /// The top of a window that follows. While the end grows it stays where it was as long as the end fits, and then
+    /// moves by several lines, into which more can come.
+    fn following(&self, of: &mut Transcript) -> At {
+        let bottom = self.bottom(of);
+        let room = STEP.min(self.rows / STEP_PART).saturating_sub(1);
+        // A person's own moves are from what is there.
+        if of.end == End::Rests || !of.moves.is_empty() || bottom == START {
+            return bottom;
+        }
+        let roomy = self.down(of, bottom, room);
+        self.anchored(of, of.stood).filter(|stood| (bottom..=roomy).contains(stood)).unwrap_or(roomy)
+    }
+
     /// `top`, or the last window's where less than a window follows; and whether it is the last.
     fn settled(&self, of: &mut Transcript, top: At) -> (At, bool) {
         if self.down(of, top, self.rows) < end(of) { (top, false) } else { (self.bottom(of), true) }
@@ -248,7 +284,7 @@ impl View<'_> {
         let top = match to {
             Move::Lines(lines) => by(self, of, lines.unsigned_abs(), lines < 0),
             Move::Pages(pages) => by(self, of, pages.unsigned_abs().saturating_mul(page), pages < 0),
-            Move::Home => At { item: 0, piece: 0, line: 0 },
+            Move::Home => START,
             Move::End => end(of),
             Move::Reveal(block) => match of.index(block) {
                 Some(item) => {

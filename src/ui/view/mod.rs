@@ -22,6 +22,7 @@ use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Ui};
 use super::text::{Wrap, clean_line, visible, width};
 use super::theme::{Role, Theme};
+use super::transcript::End;
 
 /// Draws the whole screen as it is at `now`, milliseconds since the Unix epoch, and puts the cursor at the caret.
 pub fn view(ui: &mut Ui, frame: &mut Frame<'_>, now: i64) {
@@ -42,6 +43,7 @@ fn draw(ui: &mut Ui, buffer: &mut Buffer, now: i64) -> Option<Position> {
         return None;
     }
     ui.transcript.tick(now);
+    ui.transcript.set_end(if ui.is_running() { End::Grows } else { End::Rests });
     header::draw(ui, layout.header, buffer);
     let border = ui.theme.style(Role::Border);
     upright(buffer, layout.left_line, border);

@@ -1,0 +1,141 @@
+//! What the whole screen costs with a long transcript: a frame, a new size, and a key with its echo.
+//! Budgets: a frame of 100,000 lines at 200×60 within 8 ms, a new size within 30 ms.
+#![cfg(test)]
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use kokua::access::{AgentName, Attendance};
+use kokua::agent::{Event, TurnEnd, Update, UserOrigin};
+use kokua::ui::theme::{Colours, Theme};
+use kokua::ui::{Key, KeyCode, KeyMap, Msg, Settings, Ui, update, view};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+const WIDTH: u16 = 200;
+const HEIGHT: u16 = 60;
+/// Of 33 lines and more at the transcript's width: 100,000 lines.
+const ANSWERS: usize = 3_000;
+const NOW: i64 = 1_790_000_000_000;
+
+fn tell(ui: &mut Ui, event: Event) {
+    update(ui, Msg::Update(Box::new(Update { conversation: "c1".to_owned(), event })), NOW);
+}
+
+/// A paragraph, a list, a table and twelve lines of code.
+fn answer(number: usize) -> String {
+    let mut text =
+        format!("## Part {number}\n\nSome *emphasis*, `code` and a [link](https://example.org/{number}).\n\n");
+    text.push_str(&"The words of a paragraph go on for a while so that they wrap. ".repeat(8));
+    text.push_str("\n\n- one point\n- another, **strong**\n  - nested\n\n```rust\n");
+    for line in 0..12 {
+        let _ = writeln!(text, "fn part_{line}(number: u32) -> String {{ format!(\"{{number}} of {line}\") }} // why");
+    }
+    text.push_str("```\n\n| name | what | bytes |\n|---|---|---:|\n| fs | reads | 120 |\n| web | fetches | 3,400 |\n");
+    text
+}
+
+/// A screen that was told `answers` turns.
+fn screen(answers: usize) -> Ui {
+    let mut ui = Ui::new(Settings {
+        theme: Theme::shipped("default", Colours::Ansi).expect("it ships"),
+        colours: Colours::Ansi,
+        keys: KeyMap::default(),
+        mouse: false,
+        bell: false,
+        reasoning: false,
+    });
+    update(&mut ui, Msg::Resize { width: WIDTH, height: HEIGHT }, NOW);
+    tell(
+        &mut ui,
+        Event::Session {
+            conversation: "c1".to_owned(),
+            title: Some("a long one".to_owned()),
+            agent: AgentName::new("assistant"),
+            model: "rehearsal".to_owned(),
+            rehearsal: true,
+            window: None,
+        },
+    );
+    for number in 0..answers {
+        tell(&mut ui, Event::TurnStarted { at: NOW, attendance: Attendance::Attended });
+        tell(&mut ui, Event::Said { text: format!("question {number}"), origin: UserOrigin::Person });
+        tell(&mut ui, Event::Delta { text: answer(number) });
+        tell(&mut ui, Event::End { end: TurnEnd::Answered });
+    }
+    tell(&mut ui, Event::Replayed);
+    ui
+}
+
+fn frame(terminal: &mut Terminal<TestBackend>, ui: &mut Ui) {
+    terminal.draw(|frame| view(ui, frame, NOW)).expect("memory");
+}
+
+fn press(ui: &mut Ui, code: KeyCode) {
+    black_box(update(ui, Msg::Key(Key::plain(code)), NOW));
+}
+
+fn long(criterion: &mut Criterion) {
+    let mut ui = screen(ANSWERS);
+    let mut terminal = Terminal::new(TestBackend::new(WIDTH, HEIGHT)).expect("memory");
+    frame(&mut terminal, &mut ui);
+    criterion.bench_function("screen/frame, 100,000 lines", |bench| bench.iter(|| frame(&mut terminal, &mut ui)));
+    criterion.bench_function("screen/key to echo, 100,000 lines", |bench| {
+        let mut typed = false;
+        bench.iter(|| {
+            press(&mut ui, if typed { KeyCode::Backspace } else { KeyCode::Char('k') });
+            typed = !typed;
+            frame(&mut terminal, &mut ui);
+        });
+    });
+    criterion.bench_function("screen/a page up, 100,000 lines", |bench| {
+        bench.iter(|| {
+            press(&mut ui, KeyCode::PageUp);
+            frame(&mut terminal, &mut ui);
+        });
+    });
+    // Every size is new: nothing that was laid out for an earlier one helps.
+    let mut width = WIDTH;
+    criterion.bench_function("screen/resize, 100,000 lines", |bench| {
+        bench.iter(|| {
+            width = if width > 120 { width - 1 } else { WIDTH };
+            terminal.backend_mut().resize(width, HEIGHT);
+            update(&mut ui, Msg::Resize { width, height: HEIGHT }, NOW);
+            frame(&mut terminal, &mut ui);
+        });
+    });
+}
+
+/// One frame of a stream: what has come in 33 ms at 100 pieces a second, on a 120×40 screen.
+fn stream(criterion: &mut Criterion) {
+    let words: String = "light falls through the open door and stays a while on stone. ".repeat(90);
+    let pieces: Vec<&str> = words.split_inclusive(' ').collect();
+    criterion.bench_function("screen/1,000 deltas in 300 frames at 120×40", |bench| {
+        bench.iter_batched(
+            || {
+                let mut ui = screen(1);
+                tell(&mut ui, Event::TurnStarted { at: NOW, attendance: Attendance::Attended });
+                tell(&mut ui, Event::Said { text: "stream".to_owned(), origin: UserOrigin::Person });
+                (ui, Terminal::new(TestBackend::new(120, 40)).expect("memory"))
+            },
+            |(mut ui, mut terminal)| {
+                for (number, piece) in pieces.iter().take(1_000).enumerate() {
+                    tell(&mut ui, Event::Delta { text: (*piece).to_owned() });
+                    if number % 10 < 3 {
+                        frame(&mut terminal, &mut ui);
+                    }
+                }
+                (ui, terminal)
+            },
+            criterion::BatchSize::PerIteration,
+        );
+    });
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(30);
+    targets = long, stream
+}
+criterion_main!(benches);
