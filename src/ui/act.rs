@@ -211,9 +211,9 @@ fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     if ui.turn.as_ref().is_some_and(waits) {
         return stop(ui);
     }
+    // What the strip says goes with the first of two: a passing notice must not make them three.
     if ui.shown_alerts(now).next().is_some() {
         ui.alerts.clear();
-        return Vec::new();
     }
     if ui.turn.is_some() && ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
         return stop(ui);
