@@ -486,7 +486,7 @@ fn block() -> impl Strategy<Value = Block> {
         nasty().prop_map(|text| Block::Reasoning { text }),
         tool,
         (0_usize..200).prop_map(|tools| Block::Call(Box::new(call(1, tools, &["x"])))),
-        (nasty(), nasty()).prop_map(|(message, hint)| Block::Error { message, hint: Some(hint) }),
+        (nasty(), nasty()).prop_map(|(message, hint)| Block::End(TurnEnd::Failed { message, hint: Some(hint) })),
         nasty().prop_map(|message| Block::Alert { severity: Severity::Notice, message, hint: None }),
         Just(Block::End(TurnEnd::Answered)),
         Just(Block::End(TurnEnd::Interrupted)),
