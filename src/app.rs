@@ -14,17 +14,20 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::access::{Attendance, Fault, Registry, ToolsetFacts, ToolsetName, World};
-use crate::agent::{Alert, Severity, Update};
+use crate::access::{AgentName, Attendance, Fault, Registry, Risk, ToolsetFacts, ToolsetName, World};
+use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::{Built, build};
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, ports};
-use crate::config::{self, Config, Locations, Problems};
+use crate::config::{self, Config, Locations, Problems, Sandbox};
 use crate::tool::{Services, Toolset};
 use crate::ui::action::{KeyFault, KeyMap};
 use crate::ui::theme::{Colours, Theme};
 use crate::{model, store, system, toolsets};
 
 use adapters::{Machine, ModelPort, StorePort, SwitchesInFile};
+
+/// How long the driver may take to end what runs when the person leaves.
+pub const LEAVING: Duration = Duration::from_secs(3);
 
 /// The opener of an agent that has none of its own.
 const OPENER: &str = include_str!("../assets/prompts/opener.md");
@@ -94,6 +97,35 @@ pub struct Prepared {
     pub model: Option<String>,
 }
 
+impl Prepared {
+    /// K6: what the tools that run programs can do, of those that the entry agent holds from the start.
+    pub fn exec_line(&self) -> String {
+        let entry = self.world.entry();
+        let held = self.world.fresh(entry);
+        let programs: Vec<String> =
+            held.tools().iter().filter(|tool| tool.risk == Risk::Exec).map(|tool| tool.id.name.to_string()).collect();
+        let names = programs.join(" and ");
+        match self.config.compute.sandbox {
+            _ if programs.is_empty() => format!("{entry} starts without a tool that runs programs."),
+            Sandbox::Off => {
+                format!("{names} run programs as you, with all that you may do: [compute].sandbox is \"off\".")
+            }
+            Sandbox::None => format!("{names} run nothing: [compute].sandbox is \"none\"."),
+        }
+    }
+
+    /// The model string of `agent` as people may see it, as far as it is known without asking any server.
+    pub fn model_of(&self, agent: &AgentName) -> Option<String> {
+        let own = if agent == self.world.entry() {
+            self.model.clone()
+        } else {
+            self.config.effective(agent).model.map(str::to_owned)
+        };
+        let model = own.or_else(|| system::environment::variable("KOKUA_MODEL").filter(|text| !text.trim().is_empty()));
+        model.map(|text| config::without_credentials(&text))
+    }
+}
+
 /// Reads the configuration, registers what is installed, checks every table, builds what startup builds (P7) and resolves
 /// every policy.
 ///
@@ -118,18 +150,8 @@ pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
     let mut built = BTreeMap::new();
     for name in world.startup_builds() {
         let Some(toolset) = toolsets.get(&name) else { continue };
-        match build(Arc::clone(toolset), services.clone(), build_timeout).await {
-            Ok(made) => {
-                alerts.extend(made.left_out.iter().map(|sentence| warning(sentence.clone())));
-                // A refusal is one of the faults that `resolve` reports together.
-                if made.judge(&mut world).is_ok() {
-                    built.insert(name, made);
-                }
-            }
-            Err(error) => {
-                world.report_failure(&name, &error);
-                alerts.push(warning(format!("Could not build '{name}': {error}")));
-            }
+        if let Some(made) = built_and_judged(&mut world, toolset, &services, build_timeout, &mut alerts).await {
+            built.insert(name, made);
         }
     }
     world.resolve().map_err(|faults| Problems::from_faults(&config.source, faults))?;
@@ -141,8 +163,39 @@ pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
     for agent in shadows.not_checked {
         tracing::info!(%agent, "not checked for shadowed tools: not all of its resident toolsets were built");
     }
+    // What the other agents start with, so that every report of them is whole.
+    let agents: Vec<AgentName> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
+    for name in agents.iter().flat_map(|agent| world.resident(agent)).collect::<Vec<_>>() {
+        let unknown = world.last_build(&name).is_none() && world.failure(&name).is_none();
+        if let Some(toolset) = toolsets.get(&name).filter(|_| unknown) {
+            built_and_judged(&mut world, toolset, &services, build_timeout, &mut alerts).await;
+        }
+    }
     let model = options.model.clone().or_else(|| config.effective(world.entry()).model.map(str::to_owned));
     Ok(Prepared { config, locations, world, toolsets, built, services, build_timeout, alerts, model })
+}
+
+/// One build through the one function and the hook (P8). `None`: it failed, or it is refused; a refusal is one of the faults
+/// that `World::resolve` reports together.
+async fn built_and_judged(
+    world: &mut World,
+    toolset: &Arc<dyn Toolset>,
+    services: &Services,
+    limit: Duration,
+    alerts: &mut Vec<Alert>,
+) -> Option<Built> {
+    match build(Arc::clone(toolset), services.clone(), limit).await {
+        Ok(made) => {
+            alerts.extend(made.left_out.iter().map(|sentence| warning(sentence.clone())));
+            made.judge(world).is_ok().then_some(made)
+        }
+        Err(error) => {
+            let name = ToolsetName::new(toolset.name());
+            world.report_failure(&name, &error);
+            alerts.push(warning(format!("Could not build '{name}': {error}")));
+            None
+        }
+    }
 }
 
 /// What is installed, with every table checked against it.
@@ -169,6 +222,7 @@ impl Installed {
             }
         }
         faults.extend(display_faults(config));
+        faults.extend(model_faults(config));
         match World::new(config.declarations.clone(), registry) {
             Ok(mut world) if faults.is_empty() => {
                 world.define_core(crate::agent::core_tools().into_iter().map(|tool| tool.facts).collect());
@@ -196,6 +250,35 @@ fn display_faults(config: &Config) -> Vec<Fault> {
     if let Err(error) = Theme::shipped(&config.display.theme, Colours::Ansi) {
         let span = place(&["display", "theme"]);
         faults.push(Fault { rule: "theme", span, message: error.to_string(), hint: None });
+    }
+    faults
+}
+
+/// What only the model room knows to be wrong: model strings, addresses and headers.
+fn model_faults(config: &Config) -> Vec<Fault> {
+    let fault = |path: &[&str], message: String, hint: Option<String>| Fault {
+        rule: "model",
+        span: config.source.place(path),
+        message,
+        hint,
+    };
+    let mut faults = Vec::new();
+    let mut check = |path: &[&str], text: Option<&str>| {
+        if let Some(Err(error)) = text.map(str::parse::<model::ModelSpec>) {
+            faults.push(fault(path, error.message, Some(error.hint)));
+        }
+    };
+    check(&["assistant", "model"], config.assistant.model.as_deref());
+    for (name, agent) in &config.agents {
+        check(&["agents", name.as_str(), "model"], agent.model.as_deref());
+    }
+    for (name, provider) in &config.providers {
+        if let Some(Err(why)) = provider.base_url.as_deref().map(model::select::check_url) {
+            faults.push(fault(&["providers", name, "base_url"], why, None));
+        }
+        if let Err(why) = model::http::extra_headers(&provider.headers) {
+            faults.push(fault(&["providers", name, "headers"], why, None));
+        }
     }
     faults
 }
@@ -249,6 +332,33 @@ pub async fn start(
     };
     let (handle, updates) = assistant::start(setup);
     Ok(Started { handle, updates })
+}
+
+/// The stored conversation that changed last.
+///
+/// # Errors
+/// The folder can't be read.
+pub fn latest_conversation(config: &Config) -> Result<Option<String>, StartError> {
+    let listing = list_conversations(config).map_err(|error| other(error.message, error.hint))?;
+    Ok(listing.0.into_iter().next().map(|summary| summary.id))
+}
+
+/// The stored conversations, newest first, and a fragment for each that can't be read.
+///
+/// # Errors
+/// The folder can't be read.
+pub fn list_conversations(config: &Config) -> Result<(Vec<ConversationSummary>, Vec<String>), ports::PortError> {
+    let listing = store::list(&store::directory(&config.data), None).map_err(adapters::port_error)?;
+    Ok((listing.conversations, listing.faults))
+}
+
+/// Has a panic that is contained leave a crash file and nothing on the terminal, for a command without a screen. One
+/// of the command itself is said.
+pub fn contain_panics(config: &Config) {
+    system::panic::install(config.data.join("logs"), || match std::thread::current().name() {
+        Some("main") => system::panic::Terminal::Free,
+        _ => system::panic::Terminal::Taken,
+    });
 }
 
 /// The stored conversations, without a driver.

@@ -74,7 +74,6 @@ const ANYWHERE: &[&str] = &["*"];
 
 /// Every crate of `[dependencies]`, as it is called in code, and the rooms that may name it.
 const CRATE_HOMES: &[(&str, &[&str])] = &[
-    ("anyhow", &["cli", "main", "app"]),
     ("clap", &["cli", "main"]),
     ("crossterm", &["terminal"]),
     ("futures_util", &["tool", "toolsets", "model", "assistant", "terminal", "cli", "app"]),
@@ -98,11 +97,9 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     ("tempfile", &["system", "config", "store", "toolsets", "terminal"]),
     ("thiserror", ANYWHERE),
     ("tokio", &["system", "model", "toolsets", "store", "assistant", "terminal", "cli", "app", "main"]),
-    ("tokio_util", &["model", "toolsets", "assistant", "terminal", "app"]),
     ("toml", &["config", "model", "ui"]),
     ("toml_edit", &["config"]),
     ("tracing", &["system", "config", "model", "toolsets", "store", "assistant", "terminal", "cli", "app"]),
-    ("tracing_appender", &["system"]),
     ("tracing_subscriber", &["system"]),
     ("tui_textarea", &["ui"]),
     ("unicode_segmentation", &["ui", "tool", "toolsets", "terminal"]),
@@ -133,7 +130,6 @@ const IMPURE: &[&str] = &[
     "std::time::SystemTime",
     "reqwest",
     "tokio",
-    "tokio_util",
     "tracing",
     "ratatui::crossterm",
     "ratatui::init",

@@ -184,3 +184,227 @@ fn the_log_names_the_resolved_policy_of_each_agent_at_start() {
     let log = std::fs::read_to_string(home.state().join("data/logs/kokua.log")).unwrap();
     assert!(log.contains("assistant") && log.contains("compute.run_command"), "{log}");
 }
+
+/// The first line of what was said.
+fn first_line(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn k6_the_first_line_of_a_start_says_what_programs_may_do() {
+    let home = Home::new();
+    let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
+    let first = first_line(&out.stderr);
+    assert!(
+        first.contains("run_command and execute_python run programs as you") && first.contains("\"off\""),
+        "{first}"
+    );
+    let config = home.state().join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("sandbox = \"off\"", "sandbox = \"none\"")).unwrap();
+    let first = first_line(&home.kokua(&["run", "--json", "-p", "hello"]).output().unwrap().stderr);
+    assert!(first.contains("run nothing") && first.contains("\"none\""), "{first}");
+    std::fs::write(&config, text.replace("agent = \"assistant\"", "agent = \"reader\"")).unwrap();
+    let first = first_line(&home.kokua(&["run", "-p", "hello"]).output().unwrap().stderr);
+    assert!(first.contains("reader starts without a tool that runs programs"), "{first}");
+}
+
+#[test]
+fn a_conversation_that_cannot_be_opened_is_never_replaced_by_a_new_one() {
+    let home = Home::new();
+    let out = home.kokua(&["run", "-p", "hello", "--conversation", "latest"]).output().unwrap();
+    assert_eq!(code(&out), 2, "{out:?}");
+    let (_, events) = home.run_json(&["-p", "hello"]);
+    let id = events[0]["conversation"].as_str().unwrap();
+    let log = common::only_log(&home.state());
+    let before = std::fs::read(&log).unwrap();
+    for arguments in [&["run"][..], &["run", "--json"]] {
+        let out = home.kokua(&[arguments, &["-p", "hello", "--conversation", "0000000"]].concat()).output().unwrap();
+        assert_eq!(code(&out), 2, "{out:?}");
+        let said = [&out.stdout[..], &out.stderr].concat();
+        assert!(String::from_utf8_lossy(&said).contains("no stored conversation begins with '0000000'"), "{out:?}");
+    }
+    // As another process has it that shows it.
+    let held = std::fs::File::open(&log).unwrap();
+    held.try_lock().unwrap();
+    for name in [id, "latest"] {
+        let out = home.kokua(&["run", "-p", "hello", "--conversation", name]).output().unwrap();
+        assert_eq!(code(&out), 2, "{out:?}");
+        assert!(String::from_utf8_lossy(&out.stderr).contains("another kokua has "), "{out:?}");
+    }
+    drop(held);
+    assert_eq!(std::fs::read(common::only_log(&home.state())).unwrap(), before);
+    let (code, _) = home.run_json(&["-p", "hello", "--conversation", "latest"]);
+    assert_eq!(code, 0);
+    assert!(std::fs::read(common::only_log(&home.state())).unwrap().len() > before.len());
+}
+
+#[test]
+fn a_reader_that_leaves_stops_the_turn_without_a_word() {
+    let home = Home::new();
+    for arguments in
+        [&["run", "--json", "-p", "run `sleep 60`", "--allow", "compute"][..], &["run", "-p", "what can you do"]]
+    {
+        let mut command = home.kokua(arguments);
+        let mut child =
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let out = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(code(&out), 130, "{stderr}");
+        assert!(!stderr.contains("panicked") && !stderr.contains("pipe"), "{stderr}");
+    }
+}
+
+#[test]
+fn an_output_that_takes_nothing_is_said() {
+    let home = Home::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let out = home.kokua(&["run", "-p", "what can you do"]).stdout(full).output().unwrap();
+    assert_eq!(code(&out), 1, "{out:?}");
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(stderr.contains("the output could not be written: no space left on device\n"), "{stderr}");
+}
+
+#[test]
+fn an_interrupt_ends_every_call_and_exits_130() {
+    use std::io::BufRead as _;
+    let home = Home::new();
+    let mut command = home.kokua(&["run", "--json", "-p", "run `sleep 60`", "--allow", "compute"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut events = Vec::new();
+    for line in std::io::BufReader::new(child.stdout.take().unwrap()).lines() {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        if event["type"] == "answer" {
+            let process = rustix::process::Pid::from_raw(child.id().try_into().unwrap()).unwrap();
+            rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+        }
+        events.push(event);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{events:?}");
+    assert_eq!(of_type(&events, "tool_result")[0]["ending"], "interrupted");
+    assert_eq!(events.last().unwrap()["end"], "stopped");
+    let out = home.kokua(&["run", "-p", "hello", "--conversation", "latest"]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&out.stderr).contains("interrupted"), "nothing was left to mend: {out:?}");
+}
+
+#[test]
+fn the_prompt_may_come_on_standard_input() {
+    use std::io::Write as _;
+    let home = Home::new();
+    let with = |input: &[u8]| {
+        let mut command = home.kokua(&["run"]);
+        let piped = std::process::Stdio::piped;
+        let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+        // A program that has read enough closes its end.
+        drop(child.stdin.take().unwrap().write_all(input));
+        child.wait_with_output().unwrap()
+    };
+    let out = with(b"what can you do\n");
+    assert_eq!(code(&out), 0, "{out:?}");
+    assert!(String::from_utf8_lossy(&out.stdout).contains("rehearsal model"), "{out:?}");
+    for (input, why) in [
+        (b"" as &[u8], "nothing to say"),
+        (b" \n\t", "nothing to say"),
+        (b"\xff", "UTF-8"),
+        (&vec![b'a'; 5 << 20], "over 4 MiB"),
+    ] {
+        let out = with(input);
+        assert_eq!(code(&out), 2, "{out:?}");
+        assert!(String::from_utf8_lossy(&out.stderr).contains(why), "{out:?}");
+    }
+}
+
+#[test]
+fn what_a_model_writes_moves_no_terminal() {
+    let home = Home::new();
+    let (_, events) = home.run_json(&["-p", "run `printf '\\033[2J\\302\\233'`", "--allow", "compute"]);
+    assert!(of_type(&events, "tool_result")[0]["text"].as_str().unwrap().contains('\u{9b}'), "{events:?}");
+    let out = home
+        .kokua(&["run", "--json", "-p", "run `printf '\\033[2J\\302\\233'`", "--allow", "compute"])
+        .output()
+        .unwrap();
+    assert!(String::from_utf8(out.stdout).unwrap().chars().all(|c| c == '\n' || !c.is_control()));
+}
+
+#[test]
+fn a_data_folder_that_is_none_is_a_sentence_and_exit_2() {
+    let home = Home::new();
+    std::fs::write(home.state().join("data"), "a file").unwrap();
+    let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 2, "{stderr}");
+    assert!(stderr.contains("data/logs") && stderr.contains("data_dir"), "{stderr}");
+    let out = home.kokua(&["conversations", "list"]).output().unwrap();
+    assert_eq!(code(&out), 2, "{out:?}");
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_named_in_the_list() {
+    let home = Home::new();
+    home.run_json(&["-p", "hello"]);
+    std::fs::write(home.state().join("data/conversations/broken.jsonl"), "").unwrap();
+    let out = home.kokua(&["conversations", "list"]).output().unwrap();
+    assert_eq!(code(&out), 0, "{out:?}");
+    assert!(String::from_utf8_lossy(&out.stdout).contains("hello"), "{out:?}");
+    assert!(String::from_utf8_lossy(&out.stderr).contains("broken.jsonl"), "{out:?}");
+}
+
+#[test]
+fn config_check_judges_model_strings_addresses_and_headers_with_their_lines() {
+    let home = Home::with_config(
+        "[assistant]\nmodel = \"olama:qwen3\"\n[agents.assistant]\nmodel = \"openai-compat:m@http://me:hush@host/v1\"\n\
+         [providers.openai]\nbase_url = \"https://me:hush@host\"\n[providers.vllm]\nheaders = { \"a b\" = \"hush\" }\n",
+    );
+    for arguments in [&["config", "check"][..], &["run", "-p", "hi"]] {
+        let out = home.kokua(arguments).output().unwrap();
+        let stderr = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(code(&out), 2, "{stderr}");
+        for line in ["config.toml:2:", "config.toml:4:", "config.toml:6:", "config.toml:8:"] {
+            assert!(stderr.contains(line), "{line}: {stderr}");
+        }
+        assert!(!stderr.contains("hush"), "{stderr}");
+    }
+}
+
+#[test]
+fn no_secret_is_shown_by_any_command_or_kept_in_the_log() {
+    let text = "[agents.assistant]\n[providers.openai]\napi_key_command = [\"echo\", \"hush-1\"]\n\
+         base_url = \"http://127.0.0.1:9/v1?key=hush-2\"\nmax_attempts = 1\nheaders = { X-Mine = \"hush-3\" }\n\
+         [providers.openai-compat]\napi_key_env = \"MY_KEY\"\nmax_attempts = 1\n";
+    let home = Home::with_config(text);
+    let mut said = Vec::new();
+    for arguments in [
+        &["config", "show"][..],
+        &["config", "check"],
+        &["agents"],
+        &["toolsets", "--json"],
+        &["run", "--debug", "-p", "hi", "--model", "openai:m"],
+        &["run", "--debug", "--json", "-p", "hi", "--model", "openai-compat:m@http://127.0.0.1:9"],
+    ] {
+        let out = home.kokua(arguments).env("MY_KEY", "hush-4").output().unwrap();
+        said.extend(out.stdout);
+        said.extend(out.stderr);
+    }
+    said.extend(std::fs::read(home.state().join("data/logs/kokua.log")).unwrap());
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.contains("no connection to openai at 127.0.0.1:9"), "{said}");
+    assert!(!said.contains("hush"), "{said}");
+    let wrong = Home::with_config(&text.replace("\"MY_KEY\"", "\"gsk_hush5\""));
+    let out = wrong.kokua(&["config", "check"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(code(&out) == 2 && stderr.contains("environment variable") && !stderr.contains("hush"), "{stderr}");
+}
+
+#[test]
+fn a_conversation_that_is_not_there_is_an_error_and_never_another_one() {
+    let home = Home::new();
+    let out = home.kokua(&["run", "--conversation", "nothing", "-p", "hello"]).output().unwrap();
+    assert_eq!(code(&out), 2);
+    let told = String::from_utf8_lossy(&out.stderr);
+    assert!(told.contains("The conversation could not be opened"), "{told}");
+    assert!(out.stdout.is_empty());
+    let (code, events) = home.run_json(&["--conversation", "nothing", "-p", "hello"]);
+    assert_eq!((code, events.len()), (2, 1));
+    assert_eq!(events[0]["type"], "error");
+}

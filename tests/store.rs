@@ -7,7 +7,9 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use kokua::access::{AgentName, Answer, Attendance};
+use kokua::access::held::Arrival;
+use kokua::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld};
+use kokua::access::{AgentName, Answer, Attendance, Ledger, Risk, ToolId, ToolName, ToolsetName};
 use kokua::agent::record::OfferRecord;
 use kokua::agent::{
     AssistantMessage, CallId, CallKind, Ending, Failure, FailureKind, Opaque, Part, Reasoning, Record, Retry, Severity,
@@ -177,6 +179,46 @@ fn version_1_is_what_it_was() {
     let other = tempfile::tempdir().unwrap();
     let now = written(other.path(), &everything());
     assert_eq!(String::from_utf8(now).unwrap(), String::from_utf8(golden.to_vec()).unwrap());
+}
+
+#[test]
+fn a_call_keeps_its_ledger_and_an_unknown_word_in_one_costs_no_call() {
+    let reason = Withheld { filter: Filter::Check, reason: "no python3 on this machine".into() };
+    let row = |name: &str, arrival, state| LedgerTool {
+        tool: ToolId::of(&ToolsetName::new("compute"), &ToolName::new(name)),
+        arrival,
+        risk: Risk::Exec,
+        bytes: 901,
+        state,
+    };
+    let ledger = Ledger {
+        tools: vec![
+            row("run_command", Arrival::Resident, RowState::Offered),
+            row("execute_python", Arrival::Loaded, RowState::Withheld(reason)),
+        ],
+        deferred: vec![LedgerToolset {
+            toolset: ToolsetName::new("todo"),
+            last_build: Some((vec![ToolName::new("add_todo")], 610)),
+            withheld: Withheld { filter: Filter::NotLoaded, reason: "not loaded".into() },
+        }],
+    };
+    let mut record = model_call(2, vec![Part::Text { text: "I will.".into() }]);
+    if let Record::ModelCall { offer, .. } = &mut record {
+        offer.ledger = Some(ledger);
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let records = vec![said(1, "run it"), record.clone()];
+    let bytes = String::from_utf8(written(directory.path(), &records)).unwrap();
+    assert_eq!(store::read(directory.path(), ID).unwrap().records, records);
+
+    let newer = bytes.replace("\"filter\":\"check\"", "\"filter\":\"mode\"");
+    assert_ne!(newer, bytes);
+    fs::write(path(directory.path()), newer).unwrap();
+    let opened = store::read(directory.path(), ID).unwrap();
+    if let Record::ModelCall { offer, .. } = &mut record {
+        offer.ledger = None;
+    }
+    assert_eq!((opened.records, opened.notices), (vec![said(1, "run it"), record], vec![]));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::name::{AgentName, GateEntry, Span, Spanned, ToolsetName};
+use super::name::{AgentName, Span, Spanned, ToolsetName};
 
 /// `available` of one agent (A1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,6 +82,3 @@ pub struct Fault {
     /// What to write instead.
     pub hint: Option<String>,
 }
-
-/// A parsed entry with its place, kept so that messages can point at the line.
-pub type PlacedEntry = Spanned<GateEntry>;

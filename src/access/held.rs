@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::name::{NameDefect, Owner, ToolId, ToolName, ToolsetName, WireName};
 use super::registry::{Risk, ToolFacts, screen};
 
 /// How a held tool came to be held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
     /// Of a resident toolset.

@@ -2,7 +2,7 @@
 //!
 //! A filter removes and never reorders (O5); withholding never changes what is held (O2).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::held::Held;
 use super::name::{AgentName, ToolId, ToolName, ToolsetName};
@@ -10,7 +10,7 @@ use super::registry::Risk;
 use super::world::World;
 
 /// A filter of the chain, in its order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Filter {
     /// W1: the person switched the toolset off.
@@ -22,7 +22,7 @@ pub enum Filter {
 }
 
 /// Why something is not in this call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Withheld {
     /// The first filter that withheld it (O1).
     pub filter: Filter,
@@ -31,7 +31,7 @@ pub struct Withheld {
 }
 
 /// What a ledger row says of its tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum RowState {
     /// In this call.
@@ -41,7 +41,7 @@ pub enum RowState {
 }
 
 /// One held tool's row (O9).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerTool {
     /// The tool.
     pub tool: ToolId,
@@ -57,7 +57,7 @@ pub struct LedgerTool {
 }
 
 /// One deferred toolset's row (O9).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerToolset {
     /// The toolset.
     pub toolset: ToolsetName,
@@ -68,7 +68,7 @@ pub struct LedgerToolset {
 }
 
 /// Every held, withheld and deferred thing of one model call, each with its one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Ledger {
     /// A row for each held tool, in wire order.
     pub tools: Vec<LedgerTool>,

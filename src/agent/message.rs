@@ -38,6 +38,13 @@ pub struct Opaque {
     pub fields: Map<String, Value>,
 }
 
+impl Opaque {
+    /// How long its fields are as JSON, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.fields.iter().map(|(key, value)| key.len() + value.to_string().len()).sum()
+    }
+}
+
 /// A stretch of reasoning.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reasoning {

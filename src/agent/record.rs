@@ -104,7 +104,13 @@ pub struct OfferRecord {
     pub resident: Vec<String>,
     /// Toolsets loaded in this life, in order.
     pub loaded: Vec<String>,
-    /// Every row; absent in a log whose ledger did not change since the call before.
-    #[serde(skip)]
+    /// Every row; absent where nothing in it differs from the call before in the same life of the agent, and in logs that
+    /// were written before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "readable_ledger")]
     pub ledger: Option<Ledger>,
+}
+
+/// A ledger with a word that a newer program wrote is left out: what was said in the call is worth more than its rows.
+fn readable_ledger<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Ledger>, D::Error> {
+    Ok(serde_json::from_value(serde_json::Value::deserialize(from)?).unwrap_or_default())
 }

@@ -26,7 +26,7 @@ impl Stream {
         self.bytes += match &delta {
             Delta::Text { text } | Delta::Reasoning { text } | Delta::CallArguments { text, .. } => text.len(),
             Delta::CallStart { id, name, .. } => 64 + id.len() + name.len(),
-            Delta::ReasoningData { .. } | Delta::CallData { .. } => 64,
+            Delta::ReasoningData { opaque } | Delta::CallData { opaque, .. } => 64 + opaque.bytes(),
             Delta::Usage { .. } | Delta::Stop { .. } => 0,
         };
         if self.bytes > ANSWER_LIMIT {
@@ -239,6 +239,15 @@ mod tests {
             assert!(stream.push(Delta::Usage { usage }));
         }
         assert_eq!(stream.usage(), Usage { input: Some(5), output: Some(9), cached: Some(2) });
+    }
+
+    #[test]
+    fn provider_data_without_end_is_broken_off_at_the_same_bound() {
+        let mut stream = Stream::default();
+        let fields = json!({"signature": "x".repeat(1024 * 1024)});
+        let opaque = Opaque { wire: "w".to_owned(), fields: fields.as_object().cloned().unwrap_or_default() };
+        let taken = (0..100).take_while(|_| stream.push(Delta::ReasoningData { opaque: opaque.clone() })).count();
+        assert_eq!(taken, 15);
     }
 
     #[test]

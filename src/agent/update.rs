@@ -98,6 +98,8 @@ pub enum Event {
         rehearsal: bool,
         /// The model's window in tokens, where known.
         window: Option<u64>,
+        /// Its provider is known to refuse a call with more tools than this.
+        tool_limit: Option<usize>,
     },
     /// History is complete.
     Replayed,
@@ -141,6 +143,16 @@ pub enum Event {
     Usage {
         /// The call's number.
         number: u32,
+        /// Tokens.
+        #[serde(flatten)]
+        usage: Usage,
+        /// From request to last byte, milliseconds.
+        took_ms: u64,
+    },
+    /// A model call beside the turn, such as the one for a title, ended; its kind says what it was for.
+    SideCall {
+        /// Its rule.
+        line: CallLine,
         /// Tokens.
         #[serde(flatten)]
         usage: Usage,

@@ -30,6 +30,10 @@ impl ports::Model for ModelPort {
     fn window(&self) -> Option<u64> {
         self.0.window()
     }
+
+    fn tool_limit(&self) -> Option<usize> {
+        self.0.tool_limit()
+    }
 }
 
 /// The folder of logs.
@@ -49,11 +53,16 @@ impl ports::Store for StorePort {
         Ok(Box::new(LogPort(log)))
     }
 
+    fn find(&self, id: &str) -> Result<String, PortError> {
+        store::find(&self.0, id).map_err(port_error)
+    }
+
     fn open(&self, id: &str) -> Result<ports::Opened, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         let (log, opened) = store::Log::open(&self.0, &id).map_err(port_error)?;
         Ok(ports::Opened {
             id,
+            agent: opened.header.agent,
             title: store::title(&opened.records).map(str::to_owned),
             loads: store::loads(&opened.records),
             records: opened.records,
@@ -71,19 +80,19 @@ impl ports::Store for StorePort {
     }
 
     fn read(&self, id: &str) -> Result<ports::Read, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         let opened = store::read(&self.0, &id).map_err(port_error)?;
         Ok(ports::Read { records: opened.records, notices: opened.notices })
     }
 
     fn remove(&self, id: &str) -> Result<String, PortError> {
-        let id = store::find(&self.0, id).map_err(port_error)?;
+        let id = self.find(id)?;
         store::remove(&self.0, &id).map_err(port_error)?;
         Ok(id)
     }
 }
 
-fn port_error(error: store::StoreError) -> PortError {
+pub(super) fn port_error(error: store::StoreError) -> PortError {
     PortError { message: error.to_string(), hint: error.hint().map(str::to_owned) }
 }
 

@@ -26,6 +26,7 @@ pub fn start(prepared: &Prepared, debug: bool) -> Result<Vec<String>, StartError
         other(error.to_string(), Some("set [paths].data_dir or $KOKUA_HOME to a folder that can be written".to_owned()))
     })?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %prepared.config.source.path.display(), "start");
+    tracing::info!("{}", prepared.exec_line());
     let mut lines = Vec::new();
     for agent in &prepared.world.declarations().agents {
         let line = summary(&report(&prepared.world, &agent.name.value, None, None));

@@ -1,9 +1,8 @@
 //! The screen and the driver, put together.
 
-use std::time::Duration;
-
-use super::{Prepared, StartError, Started, other};
+use super::{LEAVING, Prepared, StartError, Started, other};
 use crate::access::Attendance;
+use crate::agent::{Alert, Severity};
 use crate::assistant::{Opening, Titles};
 use crate::config::Config;
 use crate::system::{environment, panic};
@@ -11,9 +10,6 @@ use crate::terminal::{self, Exit};
 use crate::ui::action::KeyMap;
 use crate::ui::theme::{Colours, Theme};
 use crate::ui::{Settings, Ui};
-
-/// How long the driver may take to end what runs when the person leaves.
-const LEAVING: Duration = Duration::from_secs(3);
 
 /// How a person left the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,12 +24,14 @@ pub enum Left {
 ///
 /// # Errors
 /// What [`super::start`] finds wrong, before the terminal is taken; or the terminal can't be used.
-pub async fn run(prepared: Prepared) -> Result<Left, StartError> {
+pub async fn run(mut prepared: Prepared) -> Result<Left, StartError> {
     panic::install(prepared.config.data.join("logs"), || match terminal::restore() {
         terminal::Restored::Free => panic::Terminal::Free,
         terminal::Restored::Taken => panic::Terminal::Taken,
     });
     let mut ui = Ui::new(settings(&prepared.config)?);
+    let exec = Alert { severity: Severity::Notice, message: prepared.exec_line(), hint: None };
+    prepared.alerts.insert(0, exec);
     let Started { handle, mut updates } =
         super::start(prepared, Attendance::Attended, Titles::Generated, Opening::Latest).await?;
     let surroundings = terminal::Surroundings::choose(environment::variable);

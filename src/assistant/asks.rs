@@ -18,10 +18,18 @@ pub(super) struct Pending {
     shown: Option<String>,
 }
 
+/// A person's yes to a card as it was shown to them.
+pub(super) struct Allowed {
+    call: CallId,
+    answer: Answer,
+    /// Digest of the preview that they saw.
+    shown: String,
+}
+
 /// What a finished preview is for.
 enum Purpose {
     Show(Box<Ask>),
-    Recheck(CallId, Answer),
+    Recheck(Allowed),
 }
 
 impl Driver {
@@ -44,7 +52,7 @@ impl Driver {
             let preview = made.ok().flatten().unwrap_or_default();
             let message = match purpose {
                 Purpose::Show(ask) => Message::Previewed { conversation, ask, preview },
-                Purpose::Recheck(call, answer) => Message::Rechecked { conversation, call, answer, preview },
+                Purpose::Recheck(card) => Message::Rechecked { conversation, card, preview },
             };
             let _gone = messages.send(message).await;
         });
@@ -62,9 +70,8 @@ impl Driver {
         match answer {
             Answer::AllowedOnce | Answer::AllowedForConversation => {
                 // What was never shown cannot have been allowed.
-                if pending.shown.is_some() {
-                    let ask = pending.ask.clone();
-                    self.preview(&ask, Purpose::Recheck(call, answer));
+                if let Some(shown) = pending.shown.clone() {
+                    self.preview(&pending.ask, Purpose::Recheck(Allowed { call, answer, shown }));
                 }
             }
             Answer::Denied | Answer::DeniedWithReason { .. } => self.settle(call, answer).await,
@@ -80,9 +87,14 @@ impl Driver {
         }
     }
 
-    pub(super) async fn answer_rechecked(&mut self, call: CallId, answer: Answer, preview: Preview) {
+    pub(super) async fn answer_rechecked(&mut self, card: Allowed, preview: Preview) {
+        let Allowed { call, answer, shown } = card;
         let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&call)) else { return };
-        if pending.shown.as_ref() == Some(&preview.digest) {
+        if pending.shown.as_ref() != Some(&shown) {
+            // Another card was shown since: this yes was not to that one.
+            return;
+        }
+        if shown == preview.digest {
             self.settle(call, answer).await;
         } else {
             pending.shown = Some(preview.digest.clone());

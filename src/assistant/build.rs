@@ -5,11 +5,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::tasks::words;
 use crate::access::name::shown;
 use crate::access::registry::screen;
 use crate::access::{BuildRefusal, ToolFacts, ToolsetName, World};
 use crate::agent::{BuiltTool, LoadedToolset};
-use crate::tool::{Services, Tool, Toolset, definition, facts};
+use crate::tool::{BuildError, Services, Tool, Toolset, definition, facts};
 
 /// A toolset's build, before or after the hook.
 #[derive(Clone)]
@@ -62,16 +63,21 @@ impl Built {
 /// # Errors
 /// A fragment that says what failed: the build's own error, a panic, or the time limit.
 pub async fn build(toolset: Arc<dyn Toolset>, services: Services, limit: Duration) -> Result<Built, String> {
-    let name = ToolsetName::new(toolset.name());
-    let guidance = toolset.guidance().map(str::to_owned);
-    let task = tokio::task::spawn_blocking(move || toolset.build(&services));
-    let tools = match tokio::time::timeout(limit, task).await {
-        Ok(Ok(Ok(tools))) => tools,
-        Ok(Ok(Err(error))) => return Err(error.0),
-        Ok(Err(panic)) => return Err(format!("its build stopped unexpectedly: {panic}")),
-        Err(_) => return Err(format!("its build took longer than {} s", limit.as_secs())),
-    };
-    Ok(sorted_out(name, tools, guidance))
+    // Looking at what was built is the toolset's code as well, so it has the same limit and its panic the same end.
+    let task = tokio::task::spawn_blocking(move || {
+        let tools = toolset.build(&services)?;
+        let guidance = toolset.guidance().map(str::to_owned);
+        Ok(sorted_out(ToolsetName::new(toolset.name()), tools, guidance))
+    });
+    match tokio::time::timeout(limit, task).await {
+        Ok(Ok(built)) => built.map_err(|error: BuildError| error.0),
+        Ok(Err(ended)) => Err(format!("its build stopped unexpectedly: {}", why(ended))),
+        Err(_) => Err(format!("its build took longer than {} s", limit.as_secs())),
+    }
+}
+
+fn why(ended: tokio::task::JoinError) -> String {
+    ended.try_into_panic().map_or_else(|_| "the program is ending".to_owned(), |panic| words(&*panic))
 }
 
 /// Leaves out what no agent can hold (A17).

@@ -4,41 +4,38 @@
 
 use std::sync::Arc;
 
+use super::live::Saving;
 use super::ports::{Opened, PortError};
-use super::{Driver, Opening, Severity};
-use crate::agent::{Event, Record, replay};
+use super::{Driver, Going, Opening, Severity};
+use crate::agent::{Alert, Event, Record, replay};
 
 impl Driver {
-    /// Brings the first conversation into view. What can't be opened is said, and a new one begins.
-    pub(super) async fn open_first(&mut self) {
-        let stored = match self.setup.opening.clone() {
-            Opening::New => None,
-            Opening::Stored(id) => Some(id),
-            Opening::Latest => match self.setup.store.list() {
-                Ok(list) => list.into_iter().next().map(|summary| summary.id),
-                Err(error) => {
-                    self.complain("The conversations could not be listed", error).await;
-                    None
+    /// Brings the first conversation into view. Where the latest can't be opened, that is said and a new one begins; one
+    /// that was asked for by name is never replaced by another.
+    pub(super) async fn open_first(&mut self) -> Going {
+        let latest = match self.setup.opening.clone() {
+            Opening::New => Ok(None),
+            Opening::Latest => self.setup.store.list().map(|list| list.into_iter().next().map(|latest| latest.id)),
+            Opening::Stored(id) => match self.setup.store.open(&id) {
+                Ok(opened) => {
+                    self.view(opened).await;
+                    return Going::On;
+                }
+                Err(PortError { message, hint }) => {
+                    let message = format!("The conversation could not be opened: {message}");
+                    self.tell(Event::Error { message, hint }).await;
+                    return Going::Out;
                 }
             },
         };
-        let opened = match stored {
-            Some(id) => match self.setup.store.open(&id) {
-                Ok(opened) => Some(opened),
-                Err(error) => {
-                    self.complain("A new conversation begins, since the last one could not be opened", error).await;
-                    None
-                }
-            },
-            None => None,
-        };
-        match opened {
-            Some(opened) => self.view(opened).await,
-            None => self.view_new().await,
+        match latest.and_then(|id| id.map(|id| self.setup.store.open(&id)).transpose()) {
+            Ok(Some(opened)) => self.view(opened).await,
+            Ok(None) => self.view_new().await,
+            Err(error) => {
+                self.replaced("A new conversation begins, since the last one could not be opened", error).await;
+            }
         }
-        for alert in std::mem::take(&mut self.setup.alerts) {
-            self.alert(alert.severity, alert.message, alert.hint).await;
-        }
+        Going::On
     }
 
     pub(super) async fn begin(&mut self) {
@@ -49,10 +46,14 @@ impl Driver {
     }
 
     pub(super) async fn switch_to(&mut self, id: &str) {
-        if self.is_live(id) || !self.may_leave().await {
+        let id = match self.whole(id) {
+            Ok(id) => id,
+            Err(error) => return self.complain("The conversation could not be opened", error).await,
+        };
+        if self.is_live(&id) || !self.may_leave().await {
             return;
         }
-        match self.setup.store.open(id) {
+        match self.setup.store.open(&id) {
             Ok(opened) => {
                 self.leave();
                 self.view(opened).await;
@@ -61,9 +62,12 @@ impl Driver {
         }
     }
 
-    /// Opens the conversation in view again from its log, after a record could not be written.
-    pub(super) async fn reopen(&mut self) {
-        let Some(live) = &self.live else { return };
+    /// Opens the conversation in view again from its log, if a record could not be written.
+    pub(super) async fn mend(&mut self) {
+        let Some(live) = self.live.as_ref().filter(|live| live.saving == Saving::Broken && !live.run.is_running())
+        else {
+            return;
+        };
         let (id, stored) = (live.id.to_string(), live.log.is_some());
         self.leave();
         let opened = if stored { self.setup.store.open(&id).map(Some) } else { Ok(None) };
@@ -71,24 +75,34 @@ impl Driver {
             Ok(Some(opened)) => self.view(opened).await,
             Ok(None) => self.view_new().await,
             Err(error) => {
-                self.complain("The conversation could not be opened again, so a new one begins", error).await;
-                self.view_new().await;
+                self.replaced("A new conversation begins, since this one could not be opened again", error).await;
             }
         }
     }
 
     pub(super) async fn delete(&mut self, id: &str) {
-        if self.is_live(id) {
-            if !self.may_leave().await {
-                return;
+        let removed = match self.whole(id) {
+            Ok(id) => {
+                if self.is_live(&id) {
+                    if !self.may_leave().await {
+                        return;
+                    }
+                    self.leave();
+                    self.view_new().await;
+                }
+                self.setup.store.remove(&id)
             }
-            self.leave();
-            self.view_new().await;
-        }
-        if let Err(error) = self.setup.store.remove(id) {
+            Err(error) => Err(error),
+        };
+        if let Err(error) = removed {
             self.complain("The conversation was not deleted", error).await;
         }
         self.list().await;
+    }
+
+    /// The whole id that this one is or begins. A new conversation is not in the store yet.
+    fn whole(&self, id: &str) -> Result<String, PortError> {
+        if self.is_live(id) { Ok(id.to_owned()) } else { self.setup.store.find(id) }
     }
 
     pub(super) async fn list(&mut self) {
@@ -113,7 +127,7 @@ impl Driver {
     }
 
     fn leave(&mut self) {
-        if let Some(mut live) = self.live.take() {
+        if let Some(live) = self.live.take() {
             live.abandon();
         }
     }
@@ -125,9 +139,13 @@ impl Driver {
     }
 
     async fn view(&mut self, opened: Opened) {
-        let Opened { id, title, records, loads, notices, log } = opened;
+        let Opened { id, agent, title, records, loads, notices, log } = opened;
         self.wire(id.into(), title, &records, &loads, Some(log)).await;
         self.introduce(&records).await;
+        if agent != self.entry {
+            let message = format!("This conversation began with {agent}. From here on {} answers.", self.entry);
+            self.alert(Severity::Notice, message, None).await;
+        }
         for notice in notices {
             self.alert(notice.severity, notice.message, notice.hint).await;
         }
@@ -143,13 +161,25 @@ impl Driver {
             model: self.setup.model.label(),
             rehearsal: self.setup.model.is_rehearsal(),
             window: self.setup.model.window(),
+            tool_limit: self.setup.model.tool_limit(),
         };
         self.tell(session).await;
         for event in replay(records) {
             self.tell(event).await;
         }
         self.tell(Event::Replayed).await;
+        // Not before: a front end takes what comes earlier for a part of the history.
+        for alert in std::mem::take(&mut self.setup.alerts) {
+            self.alert(alert.severity, alert.message, alert.hint).await;
+        }
         self.report().await;
+    }
+
+    /// A new conversation instead of one that can't be opened.
+    async fn replaced(&mut self, what: &str, error: PortError) {
+        let message = format!("{what}: {}", error.message);
+        self.setup.alerts.push(Alert { severity: Severity::Warning, message, hint: error.hint });
+        self.view_new().await;
     }
 
     async fn complain(&mut self, what: &str, error: PortError) {

@@ -2,7 +2,7 @@
 //!
 //! Whatever is in here can be rebuilt from the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::task::AbortHandle;
@@ -12,7 +12,7 @@ use super::build::{Built, build};
 use super::ports::{Log, PortError};
 use super::{Driver, Severity};
 use crate::access::{ToolId, ToolsetName};
-use crate::agent::{AgentSpec, CallId, LoadedToolset, Record, Run};
+use crate::agent::{AgentSpec, Alert, CallId, LoadedToolset, Record, Run};
 use crate::tool::Tool;
 
 /// Whether what happens is still being saved.
@@ -33,10 +33,12 @@ pub(super) struct Live {
     pub(super) saving: Saving,
     pub(super) run: Run,
     pub(super) tools: BTreeMap<ToolId, Arc<dyn Tool>>,
-    /// Counts model calls and back-offs: what belongs to an earlier one is not heard.
+    /// The model call or back-off under way, by the driver's count; what an earlier one says is not heard.
     pub(super) model_generation: u64,
     pub(super) model_task: Option<AbortHandle>,
     pub(super) tasks: BTreeMap<CallId, AbortHandle>,
+    /// Calls that wait for a build of their own.
+    pub(super) loads: BTreeSet<CallId>,
     pub(super) asks: BTreeMap<CallId, Pending>,
     pub(super) turn_started: Option<i64>,
     /// The first words said, for the title.
@@ -71,16 +73,14 @@ impl Live {
         }
     }
 
-    /// Ends all work under way. What it would have said is not heard.
-    pub(super) fn abandon(&mut self) {
-        self.model_generation += 1;
+    /// Ends all work under way, for it is left.
+    pub(super) fn abandon(mut self) {
         if let Some(task) = self.model_task.take() {
             task.abort();
         }
         for (_, task) in std::mem::take(&mut self.tasks) {
             task.abort();
         }
-        self.asks.clear();
     }
 
     pub(super) fn diagnostics(&self, now: i64) -> Vec<String> {
@@ -92,7 +92,7 @@ impl Live {
             _ => lines.push("turn        none".to_owned()),
         }
         lines.push(format!("model call  {}", if self.model_task.is_some() { "under way" } else { "none" }));
-        let calls = self.tasks.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let calls = self.tasks.keys().chain(&self.loads).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         lines.push(format!("running     {}", if calls.is_empty() { "nothing" } else { &calls }));
         let asks = self.asks.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         lines.push(format!("asking      {}", if asks.is_empty() { "nothing" } else { &asks }));
@@ -119,8 +119,8 @@ impl Driver {
             match self.built_for_wiring(&name).await {
                 Ok(built) => resident.push(keep(&mut tools, &built)),
                 Err(error) => {
-                    let sentence = format!("{} starts without '{name}': {error}", self.entry);
-                    self.alert(Severity::Warning, sentence, None).await;
+                    let message = format!("{} starts without '{name}': {error}", self.entry);
+                    self.setup.alerts.push(Alert { severity: Severity::Warning, message, hint: None });
                 }
             }
         }
@@ -160,6 +160,7 @@ impl Driver {
             model_generation: 0,
             model_task: None,
             tasks: BTreeMap::new(),
+            loads: BTreeSet::new(),
             asks: BTreeMap::new(),
             turn_started: None,
             first_words,
@@ -174,16 +175,8 @@ impl Driver {
         let Some(toolset) = self.setup.toolsets.get(name) else {
             return Err("nothing installs it".to_owned());
         };
-        match build(Arc::clone(toolset), self.setup.services.clone(), self.setup.build_timeout).await {
-            Ok(built) => match built.judge(&mut self.setup.world) {
-                Ok(()) => Ok(built),
-                Err(refusal) => Err(refusal.message),
-            },
-            Err(error) => {
-                self.setup.world.report_failure(name, &error);
-                Err(error)
-            }
-        }
+        let result = build(Arc::clone(toolset), self.setup.services.clone(), self.setup.build_timeout).await;
+        self.judged(name, result)
     }
 }
 

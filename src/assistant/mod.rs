@@ -20,12 +20,11 @@ use tokio::sync::mpsc;
 
 use crate::access::{AgentName, Attendance, Span, Spanned, ToolsetName, World};
 use crate::agent::update::Preview;
-use crate::agent::{
-    Alert, Ask, CallId, Command, Event, Failure, Input, LoadedToolset, Severity, ToolOutcome, Update, command,
-};
+use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
 use crate::tool::check::Checks;
 use crate::tool::{Services, Toolset};
 
+use asks::Allowed;
 use build::Built;
 use live::Live;
 use ports::{Model, Store, Surroundings, Switches};
@@ -64,7 +63,7 @@ pub enum Opening {
     Latest,
     /// A new one.
     New,
-    /// This one: an id or a unique prefix.
+    /// This one: an id or a unique prefix. Where it can't be opened, an error is told and the driver ends.
     Stored(String),
 }
 
@@ -96,7 +95,7 @@ pub struct Setup {
     pub attendance: Attendance,
     /// What comes into view first.
     pub opening: Opening,
-    /// Said once the first conversation is in view: what startup wants a person to know.
+    /// Said once a conversation is in view: what startup, and later an opening, wants a person to know.
     pub alerts: Vec<Alert>,
 }
 
@@ -118,28 +117,29 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (updates, outbox) = mpsc::channel(UPDATES);
     let (messages, mailbox) = mpsc::channel(MESSAGES);
-    let driver =
-        Driver { entry: setup.world.entry().clone(), checks: Checks::default(), live: None, messages, updates, setup };
+    let (entry, checks) = (setup.world.entry().clone(), Checks::default());
+    let driver = Driver { entry, checks, live: None, generations: 0, messages, updates, setup };
     tasks::spawn(driver.run(inbox, mailbox));
     (Handle { commands }, outbox)
 }
 
-/// What tasks tell the driver. Each carries the conversation it is for: one that is no longer live is not told.
+/// What tasks tell the driver. Each carries what it is for, a model call's number or a conversation: what is no longer
+/// live is not told.
 enum Message {
-    /// The running model call said something or ended.
-    Model { conversation: Arc<str>, generation: u64, input: Input },
-    /// A back-off is over.
-    Retry { conversation: Arc<str>, generation: u64 },
+    /// The model call of this number said something or ended.
+    Model { generation: u64, input: Input },
+    /// The back-off of this number is over.
+    Retry { generation: u64 },
     /// A tool ended.
     Tool { conversation: Arc<str>, call: CallId, outcome: ToolOutcome },
     /// A load's build ended.
     Built { conversation: Arc<str>, call: CallId, toolset: ToolsetName, result: Result<Built, String> },
     /// A card's preview is there.
     Previewed { conversation: Arc<str>, ask: Box<Ask>, preview: Preview },
-    /// A card was allowed; this is its preview now.
-    Rechecked { conversation: Arc<str>, call: CallId, answer: crate::access::Answer, preview: Preview },
+    /// A card was allowed; `preview` is what it would show now.
+    Rechecked { conversation: Arc<str>, card: Allowed, preview: Preview },
     /// A title was written, or not.
-    Titled { conversation: Arc<str>, title: Option<String> },
+    Titled { conversation: Arc<str>, title: Option<String>, began: i64, usage: Usage },
 }
 
 /// The owner of everything.
@@ -148,6 +148,9 @@ struct Driver {
     entry: AgentName,
     checks: Checks,
     live: Option<Live>,
+    /// Model calls and back-offs so far, over every conversation: what one says is never taken for another's, not even
+    /// where a conversation was left and opened again in between.
+    generations: u64,
     messages: mpsc::Sender<Message>,
     updates: mpsc::Sender<Update>,
 }
@@ -161,7 +164,9 @@ enum Going {
 
 impl Driver {
     async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>, mut messages: mpsc::Receiver<Message>) {
-        self.open_first().await;
+        if self.open_first().await == Going::Out {
+            return;
+        }
         loop {
             let going = tokio::select! {
                 biased;
@@ -213,15 +218,16 @@ impl Driver {
 
     async fn hear(&mut self, message: Message) {
         match message {
-            Message::Model { conversation, generation, input } => {
-                if self.live.as_ref().is_some_and(|live| live.is(&conversation) && live.model_generation == generation)
-                {
+            Message::Model { generation, input } => {
+                if let Some(live) = self.live.as_mut().filter(|live| live.model_generation == generation) {
+                    if matches!(input, Input::ModelEnded(_)) {
+                        live.model_task = None;
+                    }
                     self.feed(input).await;
                 }
             }
-            Message::Retry { conversation, generation } => {
-                if self.live.as_ref().is_some_and(|live| live.is(&conversation) && live.model_generation == generation)
-                {
+            Message::Retry { generation } => {
+                if self.live.as_ref().is_some_and(|live| live.model_generation == generation) {
                     self.feed(Input::RetryDue).await;
                 }
             }
@@ -232,37 +238,52 @@ impl Driver {
                 }
             }
             Message::Built { conversation, call, toolset, result } => {
-                let result = self.accept_load(&toolset, result).await;
-                if self.is_live(&conversation) {
-                    self.feed(Input::LoadEnded { call, result }).await;
-                    self.report().await;
+                let accepted = self.accept_load(&toolset, result).await;
+                if let Some(live) = self.live.as_mut().filter(|live| live.is(&conversation))
+                    && live.loads.remove(&call)
+                {
+                    if let Ok(built) = &accepted {
+                        live.keep_tools(built);
+                    }
+                    self.feed(Input::LoadEnded { call, result: accepted.map(|built| built.loaded()) }).await;
                 }
+                self.report().await;
             }
             Message::Previewed { conversation, ask, preview } => {
                 if self.is_live(&conversation) {
                     self.show_card(*ask, preview).await;
                 }
             }
-            Message::Rechecked { conversation, call, answer, preview } => {
+            Message::Rechecked { conversation, card, preview } => {
                 if self.is_live(&conversation) {
-                    self.answer_rechecked(call, answer, preview).await;
+                    self.answer_rechecked(card, preview).await;
                 }
             }
-            Message::Titled { conversation, title } => {
+            Message::Titled { conversation, title, began, usage } => {
                 if self.is_live(&conversation) {
-                    self.take_title(title).await;
+                    self.take_title(title, began, usage).await;
                 }
             }
         }
     }
 
     /// The hook on a load's build (P8). The run says what failed (R10, P9).
-    async fn accept_load(
-        &mut self,
-        toolset: &ToolsetName,
-        result: Result<Built, String>,
-    ) -> Result<LoadedToolset, String> {
-        let accepted = match result {
+    async fn accept_load(&mut self, toolset: &ToolsetName, result: Result<Built, String>) -> Result<Built, String> {
+        let accepted = self.judged(toolset, result);
+        match &accepted {
+            Ok(built) => {
+                for sentence in &built.left_out {
+                    self.alert(Severity::Warning, sentence.clone(), None).await;
+                }
+            }
+            Err(error) => tracing::warn!(agent = %self.entry, %toolset, %error, "not loaded"),
+        }
+        accepted
+    }
+
+    /// Every build after startup's goes through here before any of it is given to anybody (P8).
+    fn judged(&mut self, toolset: &ToolsetName, result: Result<Built, String>) -> Result<Built, String> {
+        match result {
             Ok(built) => match built.judge(&mut self.setup.world) {
                 Ok(()) => Ok(built),
                 Err(refusal) => Err(refusal.message),
@@ -271,22 +292,10 @@ impl Driver {
                 self.setup.world.report_failure(toolset, &error);
                 Err(error)
             }
-        };
-        match accepted {
-            Ok(built) => {
-                for sentence in &built.left_out {
-                    self.alert(Severity::Warning, sentence.clone(), None).await;
-                }
-                if let Some(live) = &mut self.live {
-                    live.keep_tools(&built);
-                }
-                Ok(built.loaded())
-            }
-            Err(error) => Err(error),
         }
     }
 
-    /// W1: saved first, then applied.
+    /// W1: applied and saved, or neither.
     async fn switch(&mut self, toolset: &ToolsetName, to: command::Switched) {
         let mut disabled = self.setup.world.declarations().disabled.clone();
         disabled.retain(|word| word.value != *toolset);
@@ -294,16 +303,16 @@ impl Driver {
             disabled.push(Spanned::new(toolset.clone(), Span::default()));
         }
         let names: Vec<ToolsetName> = disabled.iter().map(|word| word.value.clone()).collect();
-        let applied = match self.setup.switches.save(&names) {
-            Ok(()) => self
-                .setup
-                .world
-                .switch_off(disabled)
-                .map_err(|faults| faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>().join("; ")),
-            Err(error) => Err(error.message),
+        let before = self.setup.world.declarations().disabled.clone();
+        // What the world refuses would keep the program from starting, so it must not get into the file.
+        let applied = match self.setup.world.switch_off(disabled) {
+            Ok(()) => self.setup.switches.save(&names).map_err(|error| (error.message, error.hint)),
+            Err(faults) => Err((faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>().join("; "), None)),
         };
-        if let Err(error) = applied {
-            self.alert(Severity::Warning, format!("'{toolset}' was not switched: {error}"), None).await;
+        if let Err((error, hint)) = applied {
+            // These held until now, so they are no faults.
+            let _held = self.setup.world.switch_off(before);
+            self.alert(Severity::Warning, format!("'{toolset}' was not switched: {error}"), hint).await;
         }
         self.report().await;
     }

@@ -17,6 +17,8 @@ pub trait Model: Send + Sync {
     fn is_rehearsal(&self) -> bool;
     /// Its window in tokens, where known.
     fn window(&self) -> Option<u64>;
+    /// Tools that its provider is known to take in one call at most.
+    fn tool_limit(&self) -> Option<usize>;
 }
 
 /// Something outside did not work.
@@ -42,6 +44,8 @@ pub trait Log: Send {
 pub struct Opened {
     /// Its whole id.
     pub id: String,
+    /// The entry agent that it was begun with.
+    pub agent: AgentName,
     /// Its title, if it has one.
     pub title: Option<String>,
     /// Its records, every call with its one ending.
@@ -69,6 +73,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// It could not be created, with its path.
     fn create(&self, id: &str, agent: &AgentName, at: i64) -> Result<Box<dyn Log>, PortError>;
+    /// The whole id of the one conversation that this is the id or the beginning of.
+    ///
+    /// # Errors
+    /// None or several match.
+    fn find(&self, id: &str) -> Result<String, PortError>;
     /// Opens a conversation by id or unique prefix.
     ///
     /// # Errors

@@ -12,12 +12,13 @@ pub(super) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> AbortHan
     tokio::spawn(work).abort_handle()
 }
 
-/// Runs `work`; `Err` holds the panic's own words, bounded. Dropping the future drops `work`.
+/// Runs `work`; `Err` holds the panic's own [`words`]. Dropping the future drops `work`.
 pub(super) async fn contained<T>(work: impl Future<Output = T>) -> Result<T, String> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|panic| words(&*panic))
 }
 
-fn words(panic: &(dyn Any + Send)) -> String {
+/// A panic's own words, at most 300 characters of them.
+pub(super) fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

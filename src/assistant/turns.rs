@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::AbortHandle;
+
 use super::build::build;
 use super::live::Saving;
 use super::tasks::{contained, spawn};
@@ -27,9 +29,7 @@ use crate::tool::{CallContext, arguments};
 impl Driver {
     /// A person's words: a turn, or part of the running one.
     pub(super) async fn say(&mut self, text: String) {
-        if self.live.as_ref().is_some_and(|live| live.saving == Saving::Broken && !live.run.is_running()) {
-            self.reopen().await;
-        }
+        self.mend().await;
         if self.setup.switches.changed() {
             let hint = Some("It takes effect when kokua is started again.".to_owned());
             self.alert(Severity::Notice, "The configuration was changed since the start.".to_owned(), hint).await;
@@ -90,8 +90,11 @@ impl Driver {
             Effect::Grant { call: _, tool, arguments } => self.grant(&tool, &arguments).await,
             Effect::Run { call, tool, arguments } => self.run_tool(call, tool, arguments, inputs),
             Effect::CancelRun { call } => {
-                if let Some(task) = self.live.as_mut().and_then(|live| live.tasks.remove(&call)) {
-                    task.abort();
+                if let Some(live) = &mut self.live {
+                    live.loads.remove(&call);
+                    if let Some(task) = live.tasks.remove(&call) {
+                        task.abort();
+                    }
                 }
             }
             Effect::Load { call, toolset } => self.load(call, toolset, inputs),
@@ -123,6 +126,10 @@ impl Driver {
     async fn relay(&mut self, event: Event) {
         let ended = match &event {
             Event::End { end } => Some(end.clone()),
+            Event::Error { message, .. } => {
+                tracing::warn!(%message, "the turn failed");
+                None
+            }
             _ => None,
         };
         self.tell(event).await;
@@ -147,14 +154,9 @@ impl Driver {
         }
         let model = Arc::clone(&self.setup.model);
         let messages = self.messages.clone();
-        let Some(live) = &mut self.live else { return };
-        live.model_generation += 1;
-        let (conversation, generation) = (Arc::clone(&live.id), live.model_generation);
+        let Some(generation) = self.next_generation() else { return };
         let task = spawn(async move {
-            let send = |input| {
-                let message = Message::Model { conversation: Arc::clone(&conversation), generation, input };
-                messages.send(message)
-            };
+            let send = |input| messages.send(Message::Model { generation, input });
             let outcome = contained(async {
                 use futures_util::StreamExt as _;
                 let mut stream = model.stream(request);
@@ -180,28 +182,38 @@ impl Driver {
             });
             let _gone = send(last).await;
         });
-        live.model_task = Some(task);
+        self.set_model_task(Some(task));
+    }
+
+    /// From here on nothing is heard of the model call or back-off before.
+    fn next_generation(&mut self) -> Option<u64> {
+        self.generations += 1;
+        let live = self.live.as_mut()?;
+        live.model_generation = self.generations;
+        Some(self.generations)
+    }
+
+    fn set_model_task(&mut self, task: Option<AbortHandle>) {
+        if let Some(live) = &mut self.live {
+            live.model_task = task;
+        }
     }
 
     fn cancel_model(&mut self) {
-        if let Some(live) = &mut self.live {
-            live.model_generation += 1;
-            if let Some(task) = live.model_task.take() {
-                task.abort();
-            }
+        self.next_generation();
+        if let Some(task) = self.live.as_mut().and_then(|live| live.model_task.take()) {
+            task.abort();
         }
     }
 
     fn retry_after(&mut self, ms: u64) {
         let messages = self.messages.clone();
-        let Some(live) = &mut self.live else { return };
-        live.model_generation += 1;
-        let (conversation, generation) = (Arc::clone(&live.id), live.model_generation);
+        let Some(generation) = self.next_generation() else { return };
         let task = spawn(async move {
             tokio::time::sleep(Duration::from_millis(ms)).await;
-            let _gone = messages.send(Message::Retry { conversation, generation }).await;
+            let _gone = messages.send(Message::Retry { generation }).await;
         });
-        live.model_task = Some(task);
+        self.set_model_task(Some(task));
     }
 
     fn check(&self, tool: &ToolId, given: serde_json::Value) -> Result<serde_json::Value, String> {
@@ -213,6 +225,9 @@ impl Driver {
     }
 
     async fn grant(&mut self, tool: &ToolId, arguments: &str) {
+        if !self.dispatching() {
+            return;
+        }
         let Some(live) = &self.live else { return };
         let Some(held) = live.run.held().tools().iter().find(|held| held.id == *tool).cloned() else { return };
         let conversation = Arc::clone(&live.id);
@@ -269,13 +284,14 @@ impl Driver {
         if !self.dispatching() {
             return;
         }
-        let Some(live) = &self.live else { return };
+        let Some(live) = &mut self.live else { return };
         let Some(found) = self.setup.toolsets.get(&toolset).cloned() else {
             inputs.push_back(Input::LoadEnded { call, result: Err("nothing installs it".to_owned()) });
             return;
         };
         let (services, limit) = (self.setup.services.clone(), self.setup.build_timeout);
         let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
+        live.loads.insert(call);
         // Not one of the call's tasks: a load whose caller is stopped is still judged by the hook, and held by nobody.
         spawn(async move {
             let result = build(found, services, limit).await;

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::print::{bytes, line, list};
+use super::print::{self, alerts, bytes, line, list};
 use super::{ANSWERED, Ended};
 use crate::access::explain::EntryRow;
 use crate::access::policy::GateList;
@@ -24,9 +24,10 @@ impl Agents {
         let mut agents = Vec::new();
         for agent in &prepared.world.declarations().agents {
             let name = agent.name.value.clone();
-            let model = prepared.config.effective(&name).model.unwrap_or("discovered at start").to_owned();
+            let model = prepared.model_of(&name).unwrap_or_else(|| "discovered at start".to_owned());
             agents.push((model, report(&prepared.world, &name, None, None)));
         }
+        alerts(&prepared.alerts);
         if self.json {
             let agents: Vec<_> = agents
                 .iter()
@@ -38,7 +39,7 @@ impl Agents {
                     value
                 })
                 .collect();
-            line(&json!({ "agents": agents }).to_string())?;
+            print::json(&json!({ "agents": agents }))?;
         } else {
             for (index, (model, report)) in agents.iter().enumerate() {
                 if index > 0 {

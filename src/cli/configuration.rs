@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::print::line;
+use super::print::{alerts, line};
 use super::{ANSWERED, Ended, USAGE};
 use crate::app::{self, Options};
 use crate::config::{self, Locations};
@@ -27,12 +27,13 @@ impl Configuration {
             Self::Init => {
                 let path = config::init(&locations).map_err(|error| match error {
                     config::WriteError::NoPlace(problems) => Ended { code: USAGE, text: problems.to_string() },
-                    other => Ended::failed(other.to_string()),
+                    other => Ended::failed(format!("error: {other}")),
                 })?;
                 line(&format!("wrote {}", path.display()))?;
             }
             Self::Check => {
                 let prepared = app::prepare(&options).await?;
+                alerts(&prepared.alerts);
                 let agents = prepared.config.declarations.agents.len();
                 let agents = if agents == 1 { "1 agent".to_owned() } else { format!("{agents} agents") };
                 line(&format!("{}: {agents}, nothing wrong", prepared.config.source.path.display()))?;

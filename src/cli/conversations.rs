@@ -34,15 +34,19 @@ impl Conversations {
         let failed = |error: PortError| Ended::usage(complaint(&error));
         match self {
             Self::List => {
-                let list = store.list().map_err(failed)?;
+                let (list, faults) = app::list_conversations(&config).map_err(failed)?;
                 if list.is_empty() {
                     line("no conversations")?;
                 }
                 for summary in list {
                     let when = crate::system::clock::local(summary.updated);
-                    let turns = summary.turns;
+                    let turns =
+                        if summary.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", summary.turns) };
                     let title = clean(&summary.title).replace('\n', " ");
-                    line(&format!("{}  {when}  {turns:>4} turns  {title}", summary.id))?;
+                    line(&format!("{}  {when}  {turns:>9}  {title}", summary.id))?;
+                }
+                for fault in faults {
+                    error(&fault);
                 }
             }
             Self::Show { id } => {

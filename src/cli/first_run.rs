@@ -34,6 +34,6 @@ pub(super) fn offer(locations: &Locations) -> Result<Choice, Ended> {
         line("Nothing was written.")?;
         return Ok(Choice::Leave(if read == 0 { INTERRUPTED } else { super::ANSWERED }));
     }
-    config::init(locations).map_err(|error| Ended::failed(error.to_string()))?;
+    config::init(locations).map_err(|error| Ended::failed(format!("error: {error}")))?;
     Ok(Choice::GoOn)
 }

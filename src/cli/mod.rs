@@ -70,7 +70,7 @@ enum Command {
     Conversations(conversations::Conversations),
 }
 
-/// What a command ended with when it did not work: printed to stderr, then the exit code.
+/// What a command ended with when it did not work: printed to stderr unless there is nothing to say, then the exit code.
 #[derive(Debug)]
 pub struct Ended {
     code: u8,
@@ -95,7 +95,11 @@ impl From<StartError> for Ended {
 
 impl From<std::io::Error> for Ended {
     fn from(error: std::io::Error) -> Self {
-        Self::failed(format!("the output could not be written: {error}"))
+        // Whoever read has read enough, as `head` does: there is nobody to tell.
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self { code: INTERRUPTED, text: String::new() };
+        }
+        Self::failed(format!("error: the output could not be written: {}", crate::system::files::describe(&error)))
     }
 }
 
@@ -114,7 +118,9 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(code) => ExitCode::from(code),
         Err(Ended { code, text }) => {
-            print::error(&text);
+            if !text.is_empty() {
+                print::error(text.trim_end());
+            }
             ExitCode::from(code)
         }
     }

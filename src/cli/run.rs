@@ -2,17 +2,21 @@
 //!
 //! Nobody is watching, so what asks first is denied unless `--allow` names it; that is never decided here.
 
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
 use serde_json::Value;
 
-use super::print::{error, line, piece};
-use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, start_log};
+use super::print::{self, error, line, piece};
+use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, USAGE, start_log};
 use crate::access::{Answer, Attendance};
 use crate::agent::{CallKind, Command, Ending, Event, TurnEnd, Update, UserOrigin};
-use crate::app::{self, Options};
+use crate::app::{self, Options, Prepared, Started};
 use crate::assistant::{Opening, Titles};
+use crate::system::signals::StopSignals;
+
+/// Bytes that are read of standard input; no model takes more.
+const MOST_INPUT: u64 = 4 << 20;
 
 /// `kokua run`.
 #[derive(Debug, Args)]
@@ -34,9 +38,14 @@ pub(super) struct Run {
 /// What was seen so far.
 #[derive(Default)]
 struct Seen {
+    /// A conversation is in view.
+    begun: bool,
+    /// Its history is over.
     live: bool,
     denied: bool,
     mid_line: bool,
+    /// The conversation that was asked for could not be opened.
+    refused: bool,
     end: Option<TurnEnd>,
 }
 
@@ -44,67 +53,131 @@ impl Run {
     pub(super) async fn run(self, mut options: Options) -> Result<u8, Ended> {
         let prompt = match self.prompt {
             Some(prompt) => prompt,
-            None => {
-                let mut text = String::new();
-                std::io::stdin()
-                    .read_to_string(&mut text)
-                    .map_err(|error| Ended::usage(format!("standard input could not be read as text: {error}")))?;
-                text
-            }
+            None => input()?,
         };
         if prompt.trim().is_empty() {
-            return Err(Ended::usage("nothing to say: give -p TEXT, or text on standard input"));
+            return Err(Ended::usage("error: nothing to say: give -p TEXT, or text on standard input"));
         }
         options.allow = self.allow;
-        let opening = match self.conversation.as_deref() {
-            None => Opening::New,
-            Some("latest") => Opening::Latest,
-            Some(id) => Opening::Stored(id.to_owned()),
-        };
         let prepared = app::prepare(&options).await?;
+        let opening = opening(self.conversation, &prepared)?;
         start_log(&prepared, &options)?;
-        let mut started = app::start(prepared, Attendance::Unattended, Titles::FirstWords, opening).await?;
-        let mut seen = Seen::default();
-        let mut asked = Some(prompt);
-        let mut stop = std::pin::pin!(crate::system::signals::stop_requested());
-        let mut stopping = false;
-        let code = loop {
-            tokio::select! {
-                update = started.updates.recv() => {
-                    let Some(update) = update else { break FAILED };
-                    if matches!(update.event, Event::Replayed) {
-                        seen.live = true;
-                        if let Some(text) = asked.take() {
-                            started.handle.submit(Command::Say { text });
-                        }
+        app::contain_panics(&prepared.config);
+        error(&prepared.exec_line());
+        let started = app::start(prepared, Attendance::Unattended, Titles::FirstWords, opening).await?;
+        let show = if self.json { json } else { text };
+        follow(started, prompt, show).await
+    }
+}
+
+/// The whole of standard input.
+fn input() -> Result<String, Ended> {
+    let input = std::io::stdin();
+    if input.is_terminal() {
+        error("Reading what to say from this terminal; Ctrl+D on an empty line ends it.");
+    }
+    let mut bytes = Vec::new();
+    input.take(MOST_INPUT + 1).read_to_end(&mut bytes).map_err(|error| {
+        let why = crate::system::files::describe(&error);
+        Ended::usage(format!("error: standard input could not be read: {why}"))
+    })?;
+    if bytes.len() as u64 > MOST_INPUT {
+        let limit = MOST_INPUT >> 20;
+        return Err(Ended::usage(format!("error: standard input is over {limit} MiB, which no model takes")));
+    }
+    String::from_utf8(bytes).map_err(|_| Ended::usage("error: standard input is not UTF-8 text"))
+}
+
+fn opening(conversation: Option<String>, prepared: &Prepared) -> Result<Opening, Ended> {
+    Ok(match conversation {
+        None => Opening::New,
+        Some(latest) if latest == "latest" => match app::latest_conversation(&prepared.config)? {
+            Some(id) => Opening::Stored(id),
+            None => return Err(Ended::usage("error: there is no conversation yet to go on with")),
+        },
+        Some(id) => Opening::Stored(id),
+    })
+}
+
+/// Says `prompt` and shows what comes of it, up to the end of its turn; the exit code.
+async fn follow(
+    mut started: Started,
+    prompt: String,
+    show: fn(&Update, &mut Seen) -> std::io::Result<()>,
+) -> Result<u8, Ended> {
+    let mut seen = Seen::default();
+    let mut asked = Some(prompt);
+    let mut signals = StopSignals::watch();
+    // Who asked for the end: a signal, or a stdout that takes nothing more.
+    let mut stopping = false;
+    let mut unwritten = None;
+    let code = loop {
+        tokio::select! {
+            update = started.updates.recv() => {
+                let Some(update) = update else {
+                    if seen.refused {
+                        break USAGE;
                     }
-                    if self.json { json(&update, &mut seen)? } else { text(&update, &mut seen)? }
-                    if let Some(end) = &seen.end {
-                        break match end {
-                            TurnEnd::Answered | TurnEnd::WrappedUp if seen.denied => UNATTENDED,
-                            TurnEnd::Answered | TurnEnd::WrappedUp => ANSWERED,
-                            TurnEnd::Stopped | TurnEnd::Interrupted => INTERRUPTED,
-                            TurnEnd::Failed { .. } => FAILED,
-                        };
-                    }
-                }
-                () = &mut stop, if !stopping => {
+                    error("error: the assistant ended unexpectedly; data/logs has more");
+                    break FAILED;
+                };
+                let is_ready = matches!(update.event, Event::Replayed);
+                seen.live |= is_ready;
+                if let Err(error) = show(&update, &mut seen)
+                    && unwritten.is_none()
+                {
+                    unwritten = Some(error);
                     stopping = true;
                     started.handle.submit(Command::Stop);
                 }
+                if is_ready && let Some(text) = asked.take() {
+                    if stopping {
+                        break INTERRUPTED;
+                    }
+                    started.handle.submit(Command::Say { text });
+                }
+                if let Some(end) = &seen.end {
+                    break exit_code(end, seen.denied, stopping);
+                }
             }
-        };
-        started.handle.submit(Command::Quit);
-        let mut unused = Vec::new();
+            () = signals.next() => {
+                // A second one does not wait for what runs to end.
+                if stopping {
+                    return Ok(INTERRUPTED);
+                }
+                stopping = true;
+                started.handle.submit(Command::Stop);
+            }
+        }
+    };
+    started.handle.submit(Command::Quit);
+    let mut unused = Vec::new();
+    let ending = async {
         while let Some(update) = started.updates.recv().await {
             if let Event::UnusedAllows { entries } = update.event {
                 unused = entries;
             }
         }
-        for entry in unused {
-            error(&format!("--allow {entry} never matched a call"));
-        }
-        Ok(code)
+    };
+    if tokio::time::timeout(app::LEAVING, ending).await.is_err() {
+        tracing::warn!("the driver took too long to end");
+    }
+    for entry in unused {
+        error(&format!("--allow {entry} never matched a call"));
+    }
+    match unwritten {
+        Some(error) => Err(error.into()),
+        None => Ok(code),
+    }
+}
+
+fn exit_code(end: &TurnEnd, denied: bool, stopping: bool) -> u8 {
+    match end {
+        TurnEnd::Answered | TurnEnd::WrappedUp if denied => UNATTENDED,
+        TurnEnd::Answered | TurnEnd::WrappedUp => ANSWERED,
+        TurnEnd::Stopped | TurnEnd::Interrupted if stopping => INTERRUPTED,
+        // Nobody here asked for it: the conversation could not be saved.
+        TurnEnd::Stopped | TurnEnd::Interrupted | TurnEnd::Failed { .. } => FAILED,
     }
 }
 
@@ -112,7 +185,8 @@ impl Run {
 fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     observe(&update.event, seen);
     let shown = match &update.event {
-        Event::Session { .. } => true,
+        Event::Session { .. } | Event::Alert(_) => true,
+        Event::Error { .. } => seen.live || seen.refused,
         Event::Call(_)
         | Event::Delta { .. }
         | Event::Reasoning { .. }
@@ -122,8 +196,6 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::ToolResult { .. }
         | Event::Usage { .. }
         | Event::Retrying { .. }
-        | Event::Alert(_)
-        | Event::Error { .. }
         | Event::End { .. } => seen.live,
         Event::Replayed
         | Event::Titled { .. }
@@ -131,24 +203,22 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Said { .. }
         | Event::Queued { .. }
         | Event::Running { .. }
+        | Event::SideCall { .. }
         | Event::Report(_)
         | Event::Conversations { .. }
         | Event::UnusedAllows { .. }
         | Event::Diagnostics { .. } => false,
     };
-    if shown {
-        line(&serde_json::to_string(update).map_err(std::io::Error::other)?)?;
-    }
-    Ok(())
+    if shown { print::json(update) } else { Ok(()) }
 }
 
 fn observe(event: &Event, seen: &mut Seen) {
-    if !seen.live {
-        return;
-    }
     match event {
-        Event::Answer { answer: Answer::AutoDenied { .. }, .. } => seen.denied = true,
-        Event::End { end } => seen.end = Some(end.clone()),
+        // Before any conversation is in view an error is the program's own: there will be none.
+        Event::Session { .. } => seen.begun = true,
+        Event::Error { .. } if !seen.begun => seen.refused = true,
+        Event::Answer { answer: Answer::AutoDenied { .. }, .. } if seen.live => seen.denied = true,
+        Event::End { end } if seen.live => seen.end = Some(end.clone()),
         _ => {}
     }
 }
@@ -156,10 +226,8 @@ fn observe(event: &Event, seen: &mut Seen) {
 /// The answer on stdout, everything else on stderr.
 fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     observe(&update.event, seen);
-    if !seen.live {
-        if let Event::Session { model, rehearsal: true, .. } = &update.event {
-            error(&format!("[model] {model}: no model is configured and none is running; see the README"));
-        }
+    let shown = seen.live || seen.refused || matches!(update.event, Event::Session { .. } | Event::Alert(_));
+    if !shown {
         return Ok(());
     }
     if let Event::Delta { text } = &update.event {
@@ -199,12 +267,10 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         Event::Retrying { message, ms, attempt } => {
             error(&format!("[retry] {message}; try {attempt} in {:.1} s", seconds(*ms)));
         }
-        Event::Alert(alert) => {
-            error(&format!("[alert] {}", alert.message));
-            if let Some(hint) = &alert.hint {
-                error(&format!("        {hint}"));
-            }
+        Event::Session { model, rehearsal: true, .. } => {
+            error(&format!("[model] {model}: scripted answers, no real model; the README says how to name one"));
         }
+        Event::Alert(alert) => print::alerts(std::slice::from_ref(alert)),
         Event::Error { message, hint } => {
             error(&format!("[error] {message}"));
             if let Some(hint) = hint {

@@ -22,7 +22,7 @@ pub(super) async fn screen(options: Options) -> Result<u8, Ended> {
         prepared => prepared?,
     };
     if !interactive {
-        return Err(Ended::usage("the screen needs a terminal; `kokua run -p TEXT` answers without one"));
+        return Err(Ended::usage("error: the screen needs a terminal; `kokua run -p TEXT` answers without one"));
     }
     start_log(&prepared, &options)?;
     match screen::run(prepared).await? {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 
-use super::print::{bytes, line};
+use super::print::{self, alerts, bytes, line};
 use super::{ANSWERED, Ended};
 use crate::access::{Kind, Risk};
 use crate::app::{self, Options};
@@ -45,6 +45,7 @@ impl Toolsets {
             });
             listed.push((facts, rows));
         }
+        alerts(&prepared.alerts);
         if self.json {
             let toolsets: Vec<_> = listed
                 .iter()
@@ -61,7 +62,7 @@ impl Toolsets {
                            "tools": tools.as_ref().ok(), "error": tools.as_ref().err()})
                 })
                 .collect();
-            line(&json!({ "toolsets": toolsets }).to_string())?;
+            print::json(&json!({ "toolsets": toolsets }))?;
             return Ok(ANSWERED);
         }
         line("Every name that an agent's `available` accepts here. Who holds what: kokua agents.")?;

@@ -2,8 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "the configuration is read before anything else exists")]
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
+
+use crate::system::files::describe;
 
 /// Most bytes of a configuration.
 const MOST: u64 = 1 << 20;
@@ -18,12 +20,14 @@ pub(super) enum ReadError {
 pub(super) fn read(path: &Path) -> Result<String, ReadError> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => ReadError::Missing,
-        _ => ReadError::Other(format!("cannot be read: {error}")),
+        _ => ReadError::Other(format!("cannot be read: {}", describe(&error))),
     };
-    if fs::metadata(path).map_err(failed)?.len() > MOST {
+    // Counted as it is read: a pipe or a device says nothing of its size.
+    let mut bytes = Vec::new();
+    fs::File::open(path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > MOST {
         return Err(ReadError::Other(format!("is larger than {MOST} bytes, which no configuration is")));
     }
-    let bytes = fs::read(path).map_err(failed)?;
     String::from_utf8(bytes).map_err(|error| {
         let before = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
         let line = before.filter(|byte| **byte == b'\n').count() + 1;

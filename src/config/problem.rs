@@ -131,7 +131,11 @@ impl Quote {
         let marked = text.get(start..end).map_or(0, |word| word.trim_end().chars().count()).max(1);
 
         let mut shown: Vec<char> = line.chars().collect();
-        if let Some(equals) = secret(line) {
+        let hidden = secret(line).or_else(|| {
+            let equals = line.chars().position(|character| character == '=');
+            equals.filter(|_| is_below_headers(text.get(..line_start).unwrap_or_default()))
+        });
+        if let Some(equals) = hidden {
             shown.truncate(equals + 1);
             shown.extend([' ', '…']);
         }
@@ -169,12 +173,26 @@ fn secret(line: &str) -> Option<usize> {
     let names_a_secret =
         ["password", "secret", "authorization", "bearer", "credential"].iter().any(|word| lower.contains(word))
             || key.ends_with("token")
-            || key.ends_with("headers")
-            || ["api_key", "api-key", "apikey"].iter().any(|word| key.ends_with(word));
+            || key.contains("headers")
+            || (["api_key", "api-key", "apikey"].iter().any(|word| lower.contains(word)) && !names_a_variable(line));
     let signs_in = lower
         .split_once("://")
         .is_some_and(|(_, rest)| rest.split(['/', '"', '\'', ' ']).next().is_some_and(|host| host.contains('@')));
     (names_a_secret || signs_in).then_some(equals)
+}
+
+/// Whether a line says `api_key_env = "NAME"` and nothing else. Anything else there may be a key, or print one.
+fn names_a_variable(line: &str) -> bool {
+    let Some((key, value)) = line.split_once('=') else { return false };
+    let value = value.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+    key.trim().ends_with("api_key_env")
+        && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// Whether the table that the text ends in is one of headers: every value there may be a secret.
+fn is_below_headers(text: &str) -> bool {
+    let table = text.lines().rev().map(str::trim_start).find(|line| line.starts_with('['));
+    table.is_some_and(|line| line.contains("headers"))
 }
 
 /// A character as it may stand on a terminal: nothing that moves, hides or reorders.
@@ -257,6 +275,11 @@ mod tests {
             "token = \"hush\"",
             "headers = { Authorization = \"hush\" }",
             "x-api-key = \"hush\"",
+            "api_key_env = \"sk-hush\"",
+            "api_key_command = [\"echo\", \"hush\"]",
+            "openai = { api_key_env = \"sk-hush\" }",
+            "headers.X-Mine = \"hush\"",
+            "[providers.openai.headers]\nX-Mine = \"hush\"",
             "base_url = \"http://me:hush@host\"",
         ] {
             assert!(!shown(line, "hush").contains("hush"), "{line}");

@@ -40,6 +40,8 @@ pub enum Kind {
     Paths,
     /// An address with `http://` or `https://`.
     Address,
+    /// The name of an environment variable: capitals, digits and `_`, so that no key can be taken for one.
+    Variable,
     /// A program and its arguments, as a list.
     Command,
     /// A table of strings.
@@ -70,6 +72,7 @@ impl Kind {
             Self::Path => "an absolute path, or one that begins with `~/`".to_owned(),
             Self::Paths => "a list of paths, each absolute or beginning with `~/`".to_owned(),
             Self::Address => "an address that begins with `http://` or `https://`".to_owned(),
+            Self::Variable => "the name of an environment variable, in capitals".to_owned(),
             Self::Command => "a list: a program and its arguments".to_owned(),
             Self::Strings => "a table of text values".to_owned(),
             Self::KeyNames => "a key name or a list of key names".to_owned(),
@@ -307,7 +310,7 @@ pub(super) const BASE_URL: Setting =
     cold("base_url", Kind::Address, Default::Unset("the provider's usual one"), "Where the provider answers.");
 pub(super) const API_KEY_ENV: Setting = cold(
     "api_key_env",
-    Kind::Text,
+    Kind::Variable,
     Default::Unset("the provider's usual one"),
     "The environment variable that holds the key.",
 );

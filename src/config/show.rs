@@ -67,11 +67,17 @@ fn line(key: &str, setting: &Setting, entry: &Entry) -> (String, String) {
 fn value(setting: &Setting, value: &Value) -> String {
     match value {
         Value::Text(text) if setting.kind == Kind::Thinking && (text == "true" || text == "false") => text.clone(),
-        Value::Text(text) if setting.kind == Kind::Address => quoted(&without_credentials(text)),
+        Value::Text(text) if setting.kind == Kind::Address || setting.key == "model" => {
+            quoted(&without_credentials(text))
+        }
         Value::Text(text) => quoted(text),
         Value::Boolean(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
         Value::Number(value) => value.to_string(),
+        // What a command is called with may be a secret.
+        Value::Names(names) if setting.kind == Kind::Command && names.len() > 1 => {
+            list(names.iter().take(1).map(|name| name.value.as_str()).chain(["…"]))
+        }
         Value::Names(names) => list(names.iter().map(|name| name.value.as_str())),
         Value::All => quoted("all"),
         Value::Strings(strings) => {
@@ -119,13 +125,18 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// An address without what stands before an `@` in its host.
-pub(super) fn without_credentials(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+/// An address, or a text with one in it such as a model string, without what may be secret in it: what stands before an
+/// `@` in its host, and what its query says.
+pub fn without_credentials(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match host.rsplit_once('@') {
-        Some((credentials, _)) => format!("{scheme}://…{}", rest.get(credentials.len()..).unwrap_or_default()),
-        None => address.to_owned(),
+    let (hidden, rest) = match host.rsplit_once('@') {
+        Some((credentials, _)) => ("…", rest.get(credentials.len()..).unwrap_or_default()),
+        None => ("", rest),
+    };
+    match rest.split_once('?') {
+        Some((path, _)) => format!("{scheme}://{hidden}{path}?…"),
+        None => format!("{scheme}://{hidden}{rest}"),
     }
 }
 
@@ -137,5 +148,11 @@ mod tests {
     fn credentials_in_an_address_are_left_out() {
         assert_eq!(without_credentials("https://me:hush@host/v1"), "https://…@host/v1");
         assert_eq!(without_credentials("https://host/a@b"), "https://host/a@b");
+        assert_eq!(without_credentials("https://host/v1?key=hush"), "https://host/v1?…");
+        assert_eq!(
+            without_credentials("openai-compat:m@http://me:hush@host;tools"),
+            "openai-compat:m@http://…@host;tools"
+        );
+        assert_eq!(without_credentials("ollama:qwen3:8b"), "ollama:qwen3:8b");
     }
 }

@@ -11,6 +11,7 @@ use super::problem::Problems;
 use super::resolve::{load, parse};
 use super::{Config, EXAMPLE, Locations, Source, disk};
 use crate::access::Fault;
+use crate::system::files::describe;
 
 /// What a key is set to.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +35,7 @@ pub enum WriteError {
     #[error("{} is there already; nothing was written", .0.display())]
     Exists(PathBuf),
     /// The disk said no.
-    #[error("{} could not be written: {source}", .path.display())]
+    #[error("{} could not be written: {}", .path.display(), describe(.source))]
     Disk {
         /// The file.
         path: PathBuf,

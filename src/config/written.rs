@@ -337,10 +337,13 @@ impl Reader<'_> {
             (Kind::KeyNames, DeValue::String(text)) if !text.is_empty() => {
                 Ok(Value::Names(vec![Spanned::new(text.to_string(), self.lines.span(node.span()))]))
             }
-            (kind, DeValue::String(text)) => {
-                let separator = if kind == Kind::Command { ' ' } else { ',' };
+            // Never quoted: a command may hold a secret.
+            (Kind::Command, DeValue::String(_)) => {
+                Err(Unfit::new("text", &format!("write {key} = [\"program\", \"argument\"]")))
+            }
+            (_, DeValue::String(text)) => {
                 let words: Vec<String> = text
-                    .split(separator)
+                    .split(',')
                     .map(str::trim)
                     .filter(|word| !word.is_empty())
                     .map(|word| format!("\"{}\"", short(word)))
@@ -414,6 +417,15 @@ fn scalar(setting: Setting, value: &DeValue<'_>) -> Result<Value, Unfit> {
         Kind::Path => match value {
             DeValue::String(text) if is_place(text) => Ok(Value::Text(text.to_string())),
             DeValue::String(_) => Err(Unfit::new("a relative path", "write it out from the root, or begin with ~/")),
+            other => Err(Unfit::plain(other)),
+        },
+        Kind::Variable => match value {
+            DeValue::String(text) if is_variable(text) => Ok(Value::Text(text.to_string())),
+            // Never quoted: it may be the key itself.
+            DeValue::String(_) => Err(Unfit::new(
+                "this text",
+                "name the variable that holds the key; the key itself is never written into this file",
+            )),
             other => Err(Unfit::plain(other)),
         },
         Kind::Address => match value {
@@ -509,6 +521,11 @@ fn number(key: &str, value: &DeValue<'_>, fits: impl Fn(f64) -> bool) -> Result<
         other => return Err(Unfit::number(key, other)),
     };
     number.filter(|number| number.is_finite() && fits(*number)).ok_or(Unfit { found: written, hint: None, span: None })
+}
+
+fn is_variable(text: &str) -> bool {
+    let begins = text.starts_with(|first: char| first.is_ascii_uppercase() || first == '_');
+    begins && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 fn is_place(text: &str) -> bool {

@@ -109,6 +109,11 @@ impl Client {
         self.0.window
     }
 
+    /// Tools that its provider is known to take in one call at most.
+    pub fn tool_limit(&self) -> Option<usize> {
+        self.0.spec.provider.tool_limit()
+    }
+
     /// The window in tokens as its server says, where the configuration does not: one request, `None` where it does not
     /// say. For Ollama only once the model is loaded.
     pub async fn find_window(&self) -> Option<u64> {

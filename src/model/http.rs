@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::agent::{Delta, Failure, FailureKind, Request};
 
-use super::failure::{self, Place};
+use super::failure;
 use super::key::{KeySource, redact};
 use super::options::ModelOptions;
 use super::sse::Framing;
@@ -184,14 +184,26 @@ impl Reading {
             Err(_) => Err(failure::stalled(place, self.link.stall.as_secs())),
         };
         self.ready.extend(deltas);
-        self.failed = result.err().map(|failure| cleared(failure, self.key.as_ref()));
+        self.failed = result.err().map(|mut failure| {
+            failure.message = self.link.cleared(&failure.message, self.key.as_ref());
+            failure
+        });
     }
 }
 
-/// A failure that may quote the server, with the key taken out.
-fn cleared(mut failure: Failure, key: Option<&SecretString>) -> Failure {
-    failure.message = redact(&failure.message, key);
-    failure
+impl Link {
+    /// What a server said, with the key and the values of configured headers taken out.
+    fn cleared(&self, text: &str, key: Option<&SecretString>) -> String {
+        let mut text = redact(text, key);
+        for value in self.headers.values().filter_map(|value| value.to_str().ok()) {
+            // A server may quote a header without its scheme.
+            let bare = value.split_once(' ').map(|(_, rest)| rest);
+            for secret in [Some(value), bare].into_iter().flatten() {
+                text = redact(&text, Some(&secret.into()));
+            }
+        }
+        text
+    }
 }
 
 async fn open(link: Arc<Link>, request: &Request) -> Result<Reading, Failure> {
@@ -208,12 +220,15 @@ async fn open(link: Arc<Link>, request: &Request) -> Result<Reading, Failure> {
     };
     let status = response.status().as_u16();
     if status != 200 {
-        let failure = refusal(response, &place, link.stall, key.as_ref()).await;
+        let failure = refusal(response, &link, key.as_ref()).await;
         if failure.kind != FailureKind::Unauthorized {
             return Err(failure);
         }
         link.key.forget();
-        return Err(if key.is_some() { failure } else { failure::wants_key(&place, status) });
+        // A key may also be written as a header.
+        let signed =
+            key.is_some() || link.headers.contains_key(AUTHORIZATION) || link.headers.contains_key("x-api-key");
+        return Err(if signed { failure } else { failure::wants_key(&place, status) });
     }
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let framing = match content_type.split(';').next().unwrap_or_default().trim() {
@@ -248,12 +263,8 @@ pub(super) fn headers(link: &Link, key: Option<&SecretString>) -> Result<HeaderM
 }
 
 /// The failure behind a status that is not 200.
-async fn refusal(
-    mut response: reqwest::Response,
-    place: &Place,
-    stall: Duration,
-    key: Option<&SecretString>,
-) -> Failure {
+async fn refusal(mut response: reqwest::Response, link: &Link, key: Option<&SecretString>) -> Failure {
+    let place = &link.options.place;
     let status = response.status();
     let header = |name: &HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
     let now = crate::system::clock::now_ms();
@@ -266,13 +277,13 @@ async fn refusal(
     let mut body = Vec::new();
     // What arrives in time is enough for a sentence.
     while body.len() < ERROR_BODY_LIMIT {
-        match tokio::time::timeout(stall, response.chunk()).await {
+        match tokio::time::timeout(link.stall, response.chunk()).await {
             Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
             Ok(Ok(None) | Err(_)) | Err(_) => break,
         }
     }
     body.truncate(ERROR_BODY_LIMIT);
-    let body = redact(&String::from_utf8_lossy(&body), key);
+    let body = link.cleared(&String::from_utf8_lossy(&body), key);
     failure::refused(place, status.as_u16(), floor, &body)
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
+use tokio::io::AsyncReadExt as _;
 
 use crate::config;
 
@@ -109,17 +110,29 @@ impl KeySource {
 async fn run(argv: &[String]) -> Result<SecretString, String> {
     let (program, arguments) = argv.split_first().ok_or("api_key_command is empty")?;
     let mut command = tokio::process::Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let output = tokio::time::timeout(COMMAND_TIMEOUT, command.output())
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    let mut child = command.spawn().map_err(|error| format!("api_key_command '{program}' did not start: {error}"))?;
+    let mut printed = Vec::new();
+    let ending = async {
+        if let Some(stdout) = child.stdout.take() {
+            stdout.take(KEY_LIMIT as u64 + 1).read_to_end(&mut printed).await?;
+        }
+        // One that prints more than a key finds its pipe closed here.
+        child.wait().await
+    };
+    let status = tokio::time::timeout(COMMAND_TIMEOUT, ending)
         .await
         .map_err(|_| format!("api_key_command '{program}' took over {} s", COMMAND_TIMEOUT.as_secs()))?
-        .map_err(|error| format!("api_key_command '{program}' did not start: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("api_key_command '{program}' failed ({})", output.status));
+        .map_err(|error| format!("api_key_command '{program}' could not be read: {error}"))?;
+    if printed.len() > KEY_LIMIT {
+        return Err(format!("api_key_command '{program}' printed more than a key"));
     }
-    let text = String::from_utf8_lossy(&output.stdout);
+    if !status.success() {
+        return Err(format!("api_key_command '{program}' failed ({status})"));
+    }
+    let text = String::from_utf8_lossy(&printed);
     let key = text.lines().next().unwrap_or_default().trim();
-    if key.is_empty() || key.len() > KEY_LIMIT {
+    if key.is_empty() {
         return Err(format!("api_key_command '{program}' printed no key"));
     }
     Ok(key.to_owned().into())

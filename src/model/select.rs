@@ -101,6 +101,14 @@ impl Provider {
         }
     }
 
+    /// Tools in one call that it is known to refuse more of.
+    pub const fn tool_limit(self) -> Option<usize> {
+        match self {
+            Self::OpenAi => Some(128),
+            _ => None,
+        }
+    }
+
     /// Host and port of the usual address; empty without one.
     pub fn usual_host(self) -> &'static str {
         let url = self.usual_url().unwrap_or_default();
@@ -233,11 +241,14 @@ impl FromStr for ModelSpec {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let text = text.trim();
+        // What messages quote.
+        let quoted = &*crate::config::without_credentials(text);
         let (rest, flags) = match text.split_once(';') {
-            Some((rest, flags)) => (rest, parse_flags(flags, text)?),
+            Some((rest, flags)) => (rest, parse_flags(flags, quoted)?),
             None => (text, Flags::default()),
         };
-        let (rest, base_url) = split_url(rest, text)?;
+        let (rest, base_url) = split_url(rest, quoted)?;
+        let text = quoted;
         let (provider, model) = rest.split_once(':').unwrap_or((rest, ""));
         let Some(provider) = Provider::ALL.into_iter().find(|known| known.name() == provider) else {
             let names: Vec<&str> = Provider::ALL.iter().map(|known| known.name()).collect();

@@ -79,8 +79,17 @@ enum Stored {
 }
 
 /// The `record` of every line that this version knows.
-const KINDS: [&str; 8] =
-    ["conversation", "turn_started", "said", "model_call", "call_ended", "turn_ended", "titled", "preloaded"];
+const KINDS: [&str; 9] = [
+    "conversation",
+    "turn_started",
+    "said",
+    "model_call",
+    "allowed",
+    "call_ended",
+    "turn_ended",
+    "titled",
+    "preloaded",
+];
 
 impl From<Record> for Stored {
     fn from(record: Record) -> Self {

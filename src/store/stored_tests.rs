@@ -10,6 +10,7 @@ fn a_line_of_a_newer_kind_is_told_from_a_damaged_one() {
         matches!(decode(br#"{"record":"titled"}"#), Err(LineFault::Unreadable(reason)) if reason == "missing field `title`")
     );
     assert!(matches!(decode(br#"{"record":"titl"#), Err(LineFault::Unreadable(_))));
+    assert!(matches!(decode(br#"{"record":"allowed"}"#), Err(LineFault::Unreadable(_))));
     assert!(matches!(decode(b"\0\0\0"), Err(LineFault::Unreadable(_))));
     assert!(matches!(decode(b"[1]"), Err(LineFault::Unreadable(_))));
     assert!(matches!(decode(b"{\"record\":\"titled\",\"title\":\"\xff\"}"), Err(LineFault::Unreadable(_))));

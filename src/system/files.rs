@@ -28,8 +28,8 @@ impl FileError {
     }
 }
 
-/// The system's words without its error number.
-fn describe(error: &io::Error) -> String {
+/// The system's words as a lower-case fragment, without its error number.
+pub fn describe(error: &io::Error) -> String {
     let mut text = error.to_string();
     if let Some(number) = text.find(" (os error ") {
         text.truncate(number);

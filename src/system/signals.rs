@@ -2,15 +2,32 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Resolves when the process is asked to stop: Ctrl+C, SIGTERM or SIGHUP. A signal that can't be watched never comes.
-pub async fn stop_requested() {
-    let mut interrupt = signal(SignalKind::interrupt()).ok();
-    let mut terminate = signal(SignalKind::terminate()).ok();
-    let mut hangup = signal(SignalKind::hangup()).ok();
-    tokio::select! {
-        () = heard(&mut interrupt) => {}
-        () = heard(&mut terminate) => {}
-        () = heard(&mut hangup) => {}
+/// Ctrl+C, SIGTERM and SIGHUP, watched from here on: they no longer end the process by themselves.
+#[derive(Debug)]
+pub struct StopSignals {
+    interrupt: Option<Signal>,
+    terminate: Option<Signal>,
+    hangup: Option<Signal>,
+}
+
+impl StopSignals {
+    /// Begins to watch. A signal that can't be watched never comes.
+    pub fn watch() -> Self {
+        let watch = |kind| signal(kind).ok();
+        Self {
+            interrupt: watch(SignalKind::interrupt()),
+            terminate: watch(SignalKind::terminate()),
+            hangup: watch(SignalKind::hangup()),
+        }
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        tokio::select! {
+            () = heard(&mut self.interrupt) => {}
+            () = heard(&mut self.terminate) => {}
+            () = heard(&mut self.hangup) => {}
+        }
     }
 }
 

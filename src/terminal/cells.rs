@@ -60,7 +60,7 @@ impl Pen {
                 out.push(b';');
             }
             // A vector takes everything.
-            let _ = out.write_fmt(text);
+            drop(out.write_fmt(text));
         };
         for (modifier, number) in MODIFIERS {
             if wanted.modifier.contains(modifier) && !self.modifier.contains(modifier) {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::access::{ToolFacts, ToolName, WireName};
@@ -108,12 +108,12 @@ pub trait Tool: Send + Sync {
 /// What access knows of a tool. `bytes` is the length of `{"name":…,"description":…,"schema":…}` as compact JSON: what
 /// one model call pays for it; `digest` is the SHA-256 of the same text in hex (O3).
 pub fn facts(spec: &ToolSpec) -> ToolFacts {
-    let definition = json!({ "name": spec.name, "description": spec.description, "schema": spec.schema }).to_string();
+    let definition = definition(spec);
     ToolFacts {
         name: ToolName::new(&spec.name),
         risk: spec.risk,
-        bytes: definition.len(),
-        digest: digest(definition.as_bytes()),
+        bytes: definition.bytes(),
+        digest: definition.digest(),
     }
 }
 
@@ -138,6 +138,8 @@ pub fn digest(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn spec() -> ToolSpec {

@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::command::Cmd;
+use super::layout::{Columns, FOLD_CARD_BELOW};
 use super::line::LineInput;
 use super::message::{EditorPurpose, Key};
 use super::pane::{Opened, Overlay, PaneKind, Prompt, ToolSort};
@@ -130,9 +131,12 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         }
         Action::RevokeGrant => return revoke(ui, now),
         Action::NewConversation => return vec![Cmd::Submit(Command::New)],
+        Action::RenameConversation if rows::selected_conversation(ui).is_some_and(|row| !row.current) => {
+            ui.flash("open it first: only the conversation in view is renamed", now);
+        }
         Action::RenameConversation => {
             ui.focus = Focus::Composer;
-            ui.composer.suggest("/rename ");
+            ui.composer.suggest_command("rename");
         }
         Action::DeleteConversation => {
             if let Some(row) = rows::selected_conversation(ui) {
@@ -176,7 +180,7 @@ fn toggle_mouse(ui: &mut Ui, now: i64) -> Vec<Cmd> {
 
 pub(super) fn focus_card(ui: &mut Ui) {
     ui.focus = Focus::Card;
-    ui.overlay = (ui.height < super::layout::FOLD_CARD_BELOW).then_some(Overlay::Card);
+    ui.overlay = (ui.height < FOLD_CARD_BELOW).then_some(Overlay::Card);
 }
 
 fn move_focus(ui: &mut Ui, by: isize) {
@@ -207,20 +211,19 @@ fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     if ui.turn.as_ref().is_some_and(waits) {
         return stop(ui);
     }
-    if ui.shown_alerts(now).next().is_some() {
-        ui.alerts.clear();
-        return Vec::new();
+    // An alert must not stand between a person and the stop.
+    if ui.turn.is_some() {
+        let again = ui.second_press(Armed::Stop, "Esc again stops the turn", now);
+        return if again { stop(ui) } else { Vec::new() };
     }
-    if ui.turn.is_some() && ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
-        return stop(ui);
-    }
+    ui.alerts.clear();
     Vec::new()
 }
 
 /// Closes the innermost thing that is open. Whether there was one.
 fn close_one(ui: &mut Ui) -> bool {
     if ui.overlay.take().is_some() {
-        if ui.focus == Focus::Card && ui.height < super::layout::FOLD_CARD_BELOW {
+        if ui.focus == Focus::Card && ui.height < FOLD_CARD_BELOW {
             ui.focus = Focus::Composer;
         }
         return true;
@@ -298,9 +301,11 @@ fn start_search(ui: &mut Ui) {
 
 fn page(ui: &mut Ui, by: isize, now: i64) {
     let layout = ui.layout(now);
-    let lines = by * isize::try_from(layout.main.height.saturating_sub(2).max(1)).unwrap_or(1);
+    let page = |rows: u16, kept: u16| by * isize::try_from(rows.saturating_sub(kept).max(1)).unwrap_or(1);
+    let lines = page(layout.main.height, 2);
     if ui.focus == Focus::Card && matches!(ui.overlay, None | Some(Overlay::Card)) {
-        scroll_card(ui, lines);
+        // A page of a card never passes over a line that was not in view.
+        scroll_card(ui, page(ui.card_rows(&layout), 1));
     } else if ui.overlay.is_some() || ui.focus == Focus::Pane {
         move_or_scroll(ui, lines, now);
     } else if by < 0 {
@@ -350,12 +355,23 @@ fn with_block(ui: &mut Ui, now: i64, wish: impl FnOnce(String) -> Cmd) -> Vec<Cm
 }
 
 /// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
+/// Whether the shown card's arguments are on the screen: not in a terminal that is too small for anything, not where
+/// the card is one line, unless it is open in full.
+fn card_is_readable(ui: &Ui) -> bool {
+    let room = Columns::of(ui.width, ui.height) != Columns::None;
+    room && (ui.height >= FOLD_CARD_BELOW || ui.overlay == Some(Overlay::Card))
+}
+
 pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
     let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) else { return Vec::new() };
     let call = card.ask.call;
     let allows = !matches!(answer, Answer::Denied | Answer::DeniedWithReason { .. });
     if allows && card.inert_for(now) > 0 {
         ui.flash("this card has just come up: read it, then press again", now);
+        return Vec::new();
+    }
+    if allows && !card_is_readable(ui) {
+        ui.flash("nobody allows what is not on the screen: make room or open the card (v)", now);
         return Vec::new();
     }
     if answer == Answer::AllowedForConversation && !card.ask.grantable {
@@ -510,7 +526,7 @@ fn choose_command(ui: &mut Ui, row: &slash::Row, now: i64) -> Vec<Cmd> {
     if matches!(row.argument, Argument::Required(_)) {
         ui.focus = Focus::Composer;
         if ui.composer.complete().is_none() {
-            ui.composer.suggest(&format!("/{} ", row.word));
+            ui.composer.suggest_command(row.word);
         }
         return Vec::new();
     }
@@ -529,6 +545,7 @@ fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd
         Slash::Switch => return switch_conversation(ui, argument),
         Slash::Rename if argument.is_empty() => ui.flash("/rename takes the new title", now),
         Slash::Rename => return vec![Cmd::Submit(Command::Rename { title: argument.to_owned() })],
+        Slash::Agents => return open_pane(ui, PaneKind::Agents),
         Slash::Tools => return open_pane(ui, PaneKind::Tools),
         Slash::Policy => return open_pane(ui, PaneKind::Policy),
         Slash::Diag => return vec![Cmd::Submit(Command::Diagnostics)],

@@ -172,6 +172,12 @@ impl Composer {
         self.edited();
     }
 
+    /// Writes the beginning of a command, alone: a draft that stands there goes to history.
+    pub fn suggest_command(&mut self, word: &str) {
+        self.clear();
+        self.suggest(&format!("/{word} "));
+    }
+
     /// Pastes: folded to a chip over [`PASTE_FOLD_LINES`] lines or [`PASTE_FOLD_BYTES`] bytes.
     pub fn paste(&mut self, text: &str) -> Pasted {
         self.accept_search();

@@ -22,8 +22,8 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
     }
     ui.story.tell(&mut ui.transcript, &event, now);
     match event {
-        Event::Session { title, agent, model, rehearsal, window, .. } => {
-            ui.session = Some(Session { conversation, title, agent, model, rehearsal, window });
+        Event::Session { title, agent, model, rehearsal, window, tool_limit, .. } => {
+            ui.session = Some(Session { conversation, title, agent, model, rehearsal, window, tool_limit });
             cmds.push(window_title(ui));
         }
         Event::Replayed => {
@@ -104,7 +104,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             let row = ui.panes.row(PaneKind::Conversations).min(last);
             ui.panes.select(PaneKind::Conversations, row);
         }
-        Event::UnusedAllows { .. } => {}
+        Event::SideCall { .. } | Event::UnusedAllows { .. } => {}
         Event::Diagnostics { lines } => {
             ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
         }

@@ -16,6 +16,8 @@ pub enum Slash {
     Switch,
     /// Title the conversation in view.
     Rename,
+    /// The agents pane.
+    Agents,
     /// The tools pane.
     Tools,
     /// The policy pane.
@@ -73,6 +75,7 @@ pub const COMMANDS: &[Row] = &[
     row(Slash::Conversations, "conversations", Argument::None, "list the stored conversations (F6)"),
     row(Slash::Switch, "switch", Argument::Optional("id or title"), "go to another conversation"),
     row(Slash::Rename, "rename", Argument::Required("title"), "title the conversation in view"),
+    row(Slash::Agents, "agents", Argument::None, "the agents of the turn (F2)"),
     row(Slash::Tools, "tools", Argument::None, "what is resident, loaded and loadable (F3)"),
     row(Slash::Policy, "policy", Argument::None, "what asks first, and where that is declared (F4)"),
     row(Slash::Diag, "diag", Argument::None, "diagnostics of this program"),

@@ -12,6 +12,7 @@ use super::pane::{Opened, Overlay, PaneKind, Panes, Prompt};
 use super::story::Story;
 use super::theme::{Colours, Theme};
 use super::transcript::Transcript;
+use crate::access::offer::RowState;
 use crate::access::{AgentName, AgentReport, Ledger};
 use crate::agent::Usage;
 use crate::agent::update::{Alert, CallLine, ConversationSummary, Severity};
@@ -59,6 +60,8 @@ pub struct Session {
     pub rehearsal: bool,
     /// The model's window, tokens.
     pub window: Option<u64>,
+    /// Its provider is known to refuse more tools than this in one call.
+    pub tool_limit: Option<usize>,
 }
 
 /// A failed model call that will be tried again.
@@ -306,11 +309,17 @@ impl Ui {
         self.alert(Alert { severity: Severity::Notice, message: message.into(), hint: None }, now);
     }
 
-    /// Keeps a model call; a ledger that did not change is the one of the call before.
+    /// Keeps a model call; a ledger that did not change is the one of the call before. One that a log did not keep is
+    /// not taken from there: what the call carried says so.
     pub(super) fn keep_call(&mut self, mut line: CallLine) {
+        let carried = |ledger: &Arc<Ledger>| {
+            let offered = ledger.tools.iter().filter(|tool| tool.state == RowState::Offered);
+            offered.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
+                == (line.tools, line.tool_bytes)
+        };
         let ledger = match line.ledger.take() {
             Some(ledger) => Some(Arc::new(ledger)),
-            None => self.calls.back().and_then(|call| call.ledger.clone()),
+            None => self.calls.back().and_then(|call| call.ledger.clone()).filter(carried),
         };
         if self.calls.len() >= MODEL_CALLS {
             self.calls.pop_front();
@@ -367,6 +376,15 @@ impl Ui {
             (Columns::Three, _) => layout::DETAIL_PANE,
             (Columns::Two, Some(Overlay::Card)) => self.width - layout::SIDE_PANE - 1,
             _ => self.width,
+        }
+    }
+
+    /// Rows of the shown card's body in a frame.
+    pub(super) fn card_rows(&self, layout: &Layout) -> u16 {
+        match (&self.overlay, layout.columns) {
+            (Some(Overlay::Card), _) => layout.main.height.saturating_sub(CARD_FRAME_ROWS),
+            (_, Columns::Three) => layout.right.height.saturating_sub(1),
+            _ => layout.card.height.saturating_sub(CARD_FRAME_ROWS),
         }
     }
 

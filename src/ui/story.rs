@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
 use crate::agent::message::CallKind;
-use crate::agent::{CallId, CallLine, Event};
+use crate::agent::{CallId, CallLine, Event, TurnEnd};
 
 /// A tool call whose block may still change.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Story {
     agent: String,
+    tool_limit: Option<usize>,
     unfold_reasoning: bool,
     said: Option<BlockId>,
     reasoned: Option<BlockId>,
@@ -67,7 +68,10 @@ impl Story {
             self.reasoned = None;
         }
         match event {
-            Event::Session { agent, .. } => agent.as_str().clone_into(&mut self.agent),
+            Event::Session { agent, tool_limit, .. } => {
+                agent.as_str().clone_into(&mut self.agent);
+                self.tool_limit = *tool_limit;
+            }
             Event::Said { text, origin } => {
                 if let Some(at) = self.queued.iter().position(|(_, queued)| queued == text) {
                     transcript.remove(self.queued.remove(at).0);
@@ -115,6 +119,11 @@ impl Story {
                     });
                 }
             }
+            Event::SideCall { line, usage, took_ms } => {
+                let mut rule = CallRule::new(line.clone(), None, None);
+                (rule.usage, rule.took_ms) = (Some(*usage), Some(*took_ms));
+                transcript.push(Block::Call(Box::new(rule)));
+            }
             Event::Retrying { message, ms, attempt } => {
                 let at = now.saturating_add(i64::try_from(*ms).unwrap_or(i64::MAX));
                 if let Some((id, _)) = self.last_rule {
@@ -144,7 +153,10 @@ impl Story {
                         }
                     });
                 }
-                transcript.push(Block::End(end.clone()));
+                // A failed turn ends with the error that was told just before.
+                if !matches!(end, TurnEnd::Failed { .. }) {
+                    transcript.push(Block::End(end.clone()));
+                }
                 self.last_rule = None;
             }
             Event::Replayed
@@ -161,7 +173,7 @@ impl Story {
     fn begin_call(&mut self, transcript: &mut Transcript, line: CallLine) {
         let (kind, number) = (line.kind, line.number);
         let carries = (line.tools, line.tool_bytes);
-        let id = transcript.push(Block::Call(Box::new(CallRule::new(line, self.carried, None))));
+        let id = transcript.push(Block::Call(Box::new(CallRule::new(line, self.carried, self.tool_limit))));
         self.rules.push(id);
         self.last_rule = Some((id, number));
         if kind == CallKind::Agent {

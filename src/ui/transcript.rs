@@ -17,6 +17,7 @@ pub use block::{
     ending_word, kind_word, span, tokens,
 };
 pub use item::Fold;
+pub(in crate::ui) use layout::crowd;
 pub use search::Found;
 pub use window::{End, Window};
 

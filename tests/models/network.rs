@@ -177,6 +177,32 @@ async fn no_key_in_a_failure_or_a_debug_print() {
 }
 
 #[tokio::test]
+async fn no_value_of_a_configured_header_in_a_failure() {
+    let echo = r#"{"error":{"message":"the token hush-hush is not for this"}}"#;
+    let mut declared = declared();
+    declared.api_key_env = None;
+    declared.headers.insert("Authorization".to_owned(), "Bearer hush-hush".to_owned());
+    for (status, kind, body) in
+        [(403, "application/json", echo.to_owned()), (200, "text/event-stream", format!("data: {echo}\n\n"))]
+    {
+        let server = answering(status, kind, &body).await;
+        let failure = ask(&client(&format!("openai-compat:m@{}", server.uri()), Some(&declared))).await.1.unwrap();
+        assert!(failure.message.contains("the token [key]"), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_command_that_never_stops_printing_is_no_key() {
+    let declared = config::Provider {
+        api_key_env: None,
+        api_key_command: Some(vec!["yes".to_owned(), "k".repeat(100)]),
+        ..declared()
+    };
+    let failure = ask(&client("openai:m@http://127.0.0.1:9", Some(&declared))).await.1.unwrap();
+    assert!(failure.message.contains("printed more than a key"), "{failure}");
+}
+
+#[tokio::test]
 async fn a_refusal_keeps_the_servers_floor() {
     let server = MockServer::start().await;
     let answer = ResponseTemplate::new(429).insert_header("retry-after", "3").set_body_string("{}");

@@ -32,6 +32,7 @@ fn fresh_start() {
                     model: "rehearsal".to_owned(),
                     rehearsal: true,
                     window: None,
+                    tool_limit: None,
                 },
                 Event::Replayed,
                 Event::Report(Box::new(AgentReport { grants: Vec::new(), ..report() })),

@@ -224,6 +224,7 @@ fn commands_run_and_unknown_words_are_said() {
         ("/n", submit(Command::New)),
         ("/rename a title", submit(Command::Rename { title: "a title".to_owned() })),
         ("/conversations", submit(Command::List)),
+        ("/agents", submit(Command::Report)),
         ("/tools", submit(Command::Report)),
         ("/policy", submit(Command::Report)),
         ("/diag", submit(Command::Diagnostics)),
@@ -299,6 +300,54 @@ fn the_other_panes_act_on_their_row() {
 }
 
 #[test]
+fn a_conversation_is_renamed_only_when_it_is_the_one_in_view() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [conversations()]);
+    type_text(&mut ui, "a draft", NOW);
+    press_all(&mut ui, "F6 Down r", NOW, 1);
+    assert_eq!(ui.draft(), "a draft");
+    assert!(frame(&mut ui, NOW + 2).contains("only the conversation in view is renamed"));
+    press_all(&mut ui, "Up r", NOW, 1);
+    assert_eq!(ui.draft(), "/rename ", "alone, so that it is a command");
+    assert_eq!(ui.composer.history(), ["a draft"]);
+}
+
+#[test]
+fn a_page_of_a_card_passes_over_no_line() {
+    for (width, height, full) in [(60, 15, true), (80, 24, false), (80, 24, true), (120, 40, true), (200, 60, false)] {
+        let mut ui = begun(width, height);
+        let words: Vec<_> = (0..400).map(|line| format!("word{line}x")).collect();
+        tell_all(&mut ui, [started(), call(1, &[], true), tool_call(1, "compute", "run_command", json!({}))]);
+        tell(&mut ui, ask(1, json!({"command": words.join("\n")})), NOW);
+        press(&mut ui, "Ctrl+Y", NOW);
+        if full && ui.overlay.is_none() {
+            press(&mut ui, "v", NOW);
+        }
+        let mut seen = frame(&mut ui, NOW);
+        for _ in 0..200 {
+            press(&mut ui, "PgDn", NOW);
+            seen.push_str(&frame(&mut ui, NOW));
+        }
+        let missed: Vec<_> = words.iter().filter(|word| !seen.contains(word.as_str())).collect();
+        assert!(missed.is_empty(), "{width}x{height}: {missed:?}");
+    }
+}
+
+#[test]
+fn a_search_says_where_it_stands_and_how_to_go_on() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), said("one word"), call(1, &[], true), delta("a word\n\nand a word"), ended()]);
+    press(&mut ui, "Ctrl+F", NOW);
+    type_text(&mut ui, "word", NOW);
+    press(&mut ui, "Enter", NOW);
+    let hints = |ui: &mut Ui| frame(ui, NOW).lines().nth(23).unwrap().to_owned();
+    let line = hints(&mut ui);
+    assert!(line.contains("n / N match") && line.ends_with("match 3 of 3"), "{line}");
+    press(&mut ui, "n", NOW);
+    assert!(hints(&mut ui).ends_with("match 1 of 3"));
+}
+
+#[test]
 fn the_panes_show_every_reported_agent() {
     let mut ui = begun(80, 24);
     let coder = AgentReport { agent: AgentName::new("coder"), entry: false, ..report() };
@@ -352,4 +401,24 @@ fn copy_and_pager_take_the_block() {
     press(&mut ui, "Esc", NOW);
     type_text(&mut ui, "/copy", NOW);
     assert_eq!(press(&mut ui, "Enter", NOW), [Cmd::Copy("the answer".to_owned())]);
+}
+
+/// A fresh reader allowed a call blindly in a window of 40×10, and behind a folded card at 60×15.
+#[test]
+fn p15_what_is_not_on_the_screen_is_never_allowed() {
+    for (width, height) in [(40, 10), (1, 1), (59, 40), (200, 14)] {
+        let mut ui = with_cards();
+        update(&mut ui, Msg::Resize { width, height }, NOW + 5_000);
+        press(&mut ui, "Ctrl+Y", NOW + 5_000);
+        for key in ["a", "s"] {
+            assert_eq!(press(&mut ui, key, NOW + 9_000), [], "{width}x{height} {key}");
+        }
+    }
+    let mut ui = with_cards();
+    update(&mut ui, Msg::Resize { width: 60, height: 15 }, NOW + 5_000);
+    press(&mut ui, "Ctrl+Y", NOW + 5_000);
+    press(&mut ui, "v", NOW + 6_000);
+    assert_eq!(press(&mut ui, "a", NOW + 9_000), [], "folded to one line");
+    press(&mut ui, "v", NOW + 9_000);
+    assert!(!press(&mut ui, "a", NOW + 12_000).is_empty(), "open in full");
 }

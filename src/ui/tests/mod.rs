@@ -125,6 +125,7 @@ pub(super) fn session(title: Option<&str>) -> Event {
         model: "qwen3:8b".to_owned(),
         rehearsal: false,
         window: Some(32_768),
+        tool_limit: None,
     }
 }
 

@@ -92,8 +92,10 @@ fn another_conversation_forgets_the_one_before_but_not_the_draft() {
     turn_with_card(&mut ui);
     type_text(&mut ui, "draft", NOW);
     press(&mut ui, "Ctrl+Y", NOW);
-    let Event::Session { title, agent, model, rehearsal, window, .. } = session(Some("other")) else { return };
-    let event = Event::Session { conversation: "c2".to_owned(), title, agent, model, rehearsal, window };
+    let mut event = session(Some("other"));
+    if let Event::Session { conversation, .. } = &mut event {
+        *conversation = "c2".to_owned();
+    }
     let begin = Update { conversation: "c2".to_owned(), event };
     let cmds = update(&mut ui, Msg::Update(Box::new(begin)), NOW);
     assert_eq!(cmds, [Cmd::SetTitle("kokua: other".to_owned())]);
@@ -128,10 +130,45 @@ fn a_queued_message_becomes_the_delivered_one() {
 #[test]
 fn a_call_whose_ledger_did_not_change_keeps_the_one_before() {
     let mut ui = begun(80, 24);
-    tell_all(&mut ui, [started(), call(1, &[], true), used(1), call(2, &[], false)]);
+    tell_all(&mut ui, [started(), call(2, &[], true), used(2), call(3, &[], false)]);
     assert_eq!(ui.model_call(0).unwrap().ledger, ui.model_call(1).unwrap().ledger);
     assert!(ui.model_call(1).unwrap().ledger.is_some());
     assert!(ui.model_call(2).is_none());
+}
+
+#[test]
+fn a_ledger_that_was_not_kept_is_not_taken_from_another_call() {
+    let mut ui = begun(80, 24);
+    let mut other = call(3, &[], false);
+    if let Event::Call(line) = &mut other {
+        line.tool_bytes += 1;
+    }
+    tell_all(&mut ui, [started(), call(2, &[], true), used(2), other]);
+    assert_eq!(ui.model_call(1).unwrap().ledger, None);
+}
+
+#[test]
+fn many_tools_are_said_in_the_header_and_red_where_the_provider_takes_no_more() {
+    let crowded = |limit, tools| {
+        let mut ui = screen(80, 24);
+        let (mut session, mut call) = (session(None), call(1, &[], false));
+        if let (Event::Session { tool_limit, .. }, Event::Call(line)) = (&mut session, &mut call) {
+            (*tool_limit, line.tools) = (limit, tools);
+        }
+        tell_all(&mut ui, [session, Event::Replayed, started(), call]);
+        let frame = frame(&mut ui, NOW);
+        let line = |nth: usize| frame.lines().nth(nth).unwrap().to_owned();
+        (line(0), line(1) + &line(2))
+    };
+    for (limit, tools, words) in [
+        (None, 99, "99 tools "),
+        (None, 200, "200 tools ! many"),
+        (Some(128), 128, "128 tools !! the provider takes no more"),
+        (Some(128), 200, "200 tools !! the provider takes 128"),
+    ] {
+        let (header, rule) = crowded(limit, tools);
+        assert!(header.contains(words) && rule.contains(words), "{header}\n{rule}");
+    }
 }
 
 #[test]
@@ -151,6 +188,33 @@ fn hidden_characters_of_an_argument_are_shown() {
     for shown in ["⟨U+202E⟩", "⟨U+200B⟩", "␍", "CHANGED", "0644", "+tidied", "-old note"] {
         assert!(text.contains(shown), "{shown} in\n{text}");
     }
+}
+
+#[test]
+fn a_long_line_of_wide_characters_shows_its_end_and_the_caret_behind_it() {
+    let mut ui = begun(80, 24);
+    turn_with_card(&mut ui);
+    press_all(&mut ui, "Ctrl+Y D", NOW, 1);
+    for length in 1..60 {
+        type_text(&mut ui, "語", NOW);
+        let frame = frame(&mut ui, NOW);
+        let line = frame.lines().nth(23).unwrap();
+        let shown = line.matches('語').count();
+        assert_eq!(shown, length.min(21), "{line}");
+        let caret = " why not › ".chars().count() + shown * 2;
+        assert!(frame.ends_with(&format!("caret at {caret},23\n")), "{frame}");
+    }
+}
+
+#[test]
+fn the_newest_calls_stay_in_the_chart_where_there_is_little_room() {
+    let mut ui = begun(80, 24);
+    for number in 1..=6 {
+        tell_all(&mut ui, [started(), call(number, &[], number == 1)]);
+    }
+    press(&mut ui, "F3", NOW);
+    let frame = frame(&mut ui, NOW);
+    assert!(frame.contains("   6 ━") && !frame.contains("   1 ━"), "{frame}");
 }
 
 #[test]

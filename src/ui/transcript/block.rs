@@ -87,7 +87,7 @@ pub struct CallRule {
     pub line: CallLine,
     /// Tools and bytes of the agent's call before it: what differs is bold.
     pub before: Option<(usize, usize)>,
-    /// The provider is known to refuse more tools than this: 128 for some families.
+    /// The provider is known to refuse more tools than this.
     pub limit: Option<usize>,
     /// Tokens, once known.
     pub usage: Option<Usage>,

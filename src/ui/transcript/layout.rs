@@ -34,7 +34,7 @@ const GUTTER: usize = 11;
 const NARROW: usize = 58;
 /// Characters of one argument in a row.
 const ARGUMENT: usize = 200;
-/// Tools from which a call's rule is amber.
+/// Tools from which a count is amber.
 const MANY_TOOLS: usize = 100;
 
 /// What a frame's layout depends on.
@@ -195,15 +195,15 @@ impl Layout<'_> {
     fn rule(&self, rule: &CallRule) -> Line<'static> {
         let CallRule { line, before, limit, usage, took_ms, retry } = rule;
         let (dim, bold) = (self.style(Role::Dim), self.style(Role::Changed));
-        let mut spans = vec![self.blank(0), Span::styled(format!("── call {}", line.number), dim)];
+        // A call beside the turn has no number in it.
+        let call = if line.number == 0 { "── call".to_owned() } else { format!("── call {}", line.number) };
+        let mut spans = vec![self.blank(0), Span::styled(call, dim)];
         if let Some(kind) = kind_word(line.kind) {
             spans.push(Span::styled(format!(" · {kind}"), dim));
         }
-        let over = limit.is_some_and(|limit| line.tools >= limit);
-        let (alarm, many) = match line.tools {
-            _ if over => (" !! the provider may refuse this many", Some(self.style(Role::Error))),
-            MANY_TOOLS.. => (" ! many", Some(self.style(Role::Warning))),
-            _ => ("", None),
+        let (alarm, many) = match crowd(line.tools, *limit) {
+            Some((words, role)) => (format!(" {words}"), Some(self.style(role))),
+            None => (String::new(), None),
         };
         let differs =
             |index: fn(&(usize, usize)) -> usize, now: usize| before.as_ref().is_some_and(|was| index(was) != now);
@@ -355,6 +355,16 @@ impl Layout<'_> {
         let used: usize = spans.iter().map(Span::width).sum();
         spans.push(Span::styled("─".repeat(self.frame.width.saturating_sub(used)), dim));
         lines.push(Line::from(truncate_spans(spans, self.frame.width)));
+    }
+}
+
+/// What is said of this many tools in one call: amber from a hundred, red from what the provider is known to take at most.
+pub(in crate::ui) fn crowd(tools: usize, limit: Option<usize>) -> Option<(String, Role)> {
+    match limit {
+        Some(limit) if tools > limit => Some((format!("!! the provider takes {limit}"), Role::Error)),
+        Some(limit) if tools == limit => Some(("!! the provider takes no more".to_owned(), Role::Error)),
+        _ if tools >= MANY_TOOLS => Some(("! many".to_owned(), Role::Warning)),
+        _ => None,
     }
 }
 

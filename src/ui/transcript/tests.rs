@@ -198,7 +198,9 @@ fn what_changed_since_the_call_before_is_bold_and_many_tools_are_loud() {
     assert_eq!(styled(call(2, 24, &["documents"]), "(+documents)"), Some(bold));
     assert_eq!(styled(call(2, 19, &[]), "19 tools"), Some(theme().style(Role::Dim)));
     assert_eq!(styled(call(2, 100, &[]), "100 tools ! many"), Some(theme().style(Role::Warning)));
-    assert_eq!(styled(call(2, 128, &[]), "128 tools !!"), Some(theme().style(Role::Error)));
+    let error = Some(theme().style(Role::Error));
+    assert_eq!(styled(call(2, 128, &[]), "128 tools !! the provider takes no more"), error);
+    assert_eq!(styled(call(2, 129, &[]), "129 tools !! the provider takes 128"), error);
     let unlimited = CallRule { limit: None, ..call(2, 128, &[]) };
     assert_eq!(styled(unlimited, "128 tools ! many"), Some(theme().style(Role::Warning)));
     let nothing_known = CallRule { usage: Some(Usage::default()), took_ms: None, ..call(1, 1, &[]) };
@@ -333,6 +335,23 @@ fn selection_walks_blocks_and_brings_them_into_view() {
     assert_eq!(transcript.selected_text().as_deref(), Some("line 81"));
     transcript.select(None);
     assert_eq!(transcript.selected(), None);
+}
+
+#[test]
+fn a_selected_line_is_not_under_the_notice_of_what_is_below() {
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+    let mut transcript = Transcript::new();
+    let ids: Vec<_> = (1..=40).map(|number| transcript.push(Block::Call(Box::new(call(number, 9, &[]))))).collect();
+    transcript.home();
+    for id in ids {
+        transcript.select(Some(id));
+        let area = Rect::new(0, 0, 80, 10);
+        let mut buffer = Buffer::empty(area);
+        crate::ui::view::transcript::draw(&mut transcript, area, &mut buffer, &theme());
+        let bars = (0..10).filter(|row| buffer[(0, *row)].symbol() == "┃").count();
+        assert_eq!(bars, 1, "{id:?}");
+    }
 }
 
 #[test]

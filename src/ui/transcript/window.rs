@@ -311,9 +311,11 @@ impl View<'_> {
         if start <= top {
             return start;
         }
+        // Where something follows, the last row says how much: it shows no line.
+        let rows = self.rows - usize::from(self.rows > 1 && end < self::end(of));
         // Walking down a window from the top is cheap; from a far block up is not farther.
-        let last = self.down(of, top, self.rows);
-        if end <= last { top } else { self.up(of, end, self.rows).min(start) }
+        let last = self.down(of, top, rows);
+        if end <= last { top } else { self.up(of, end, rows).min(start) }
     }
 
     /// The line of the `nth` hit in a block, counted in its laid-out text; the last one there is where it shows fewer.

@@ -225,7 +225,7 @@ fn keys(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
     for (action, words, off) in wishes {
         let key = ui.keys.first(action);
         if columns(&spans) + width(&key) + width(words) + 4 > room {
-            break;
+            continue;
         }
         spans.push(Span::styled(if spans.is_empty() { " " } else { "   " }, dim));
         spans.push(Span::styled(key, if off { dim } else { ui.theme.style(Role::Key) }));
@@ -243,13 +243,18 @@ fn source(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
     let entry = clean_line(&card.ask.reason.entry);
     let mut rule = format!(" rule: {entry} in {list}, {}", clean_line(&card.ask.reason.source));
     if !card.ask.grantable {
-        rule.push_str("; only once: it is on the floor");
+        rule.push_str("; floor: only once");
     }
     let focused = ui.focus == Focus::Card;
-    let right = match (focused, card.inert_for(now) > 0 && !card.answered()) {
+    let inert = card.inert_for(now) > 0 && !card.answered();
+    let mut right = match (focused, inert) {
         (_, true) => "allow: in a moment ".to_owned(),
         (true, false) => format!("{}: back ", ui.keys.first(Action::Close)),
         (false, false) => format!("{}: focus ", ui.keys.first(Action::OldestAsk)),
     };
+    // Where the gate is written matters more than a key that the last line names too.
+    if !inert && width(&rule) + width(&right) + 1 > room {
+        right.clear();
+    }
     ends(vec![Span::styled(rule, dim)], vec![Span::styled(right, dim)], room)
 }

@@ -110,7 +110,13 @@ pub(super) fn draw_hints(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) -> 
         spans.push(Span::styled(key, ui.theme.style(Role::Key)));
         spans.push(Span::styled(format!(" {words}"), dim));
     }
-    put(buffer, area, 0, &ends(spans, Vec::new(), usize::from(area.width)));
+    let found = ui.transcript.found().filter(|_| ui.searching.is_some() && ui.overlay.is_none());
+    let found = found.map(|found| match found.total {
+        0 => "not found ".to_owned(),
+        total => format!("match {} of {total} ", found.current),
+    });
+    let right = found.map(|words| Span::styled(words, dim)).into_iter().collect();
+    put(buffer, area, 0, &ends(spans, right, usize::from(area.width)));
     None
 }
 
@@ -144,9 +150,15 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
     // A long line shows the part that ends at the caret.
     let before = line.before_caret();
     let text = line.text();
-    let skip = width(&before).saturating_sub(room);
-    let shown: String = text.chars().skip(skip).collect();
-    let caret = width(&label) + width(&before).min(room);
+    let hidden = width(&before).saturating_sub(room);
+    let mut passed = 0;
+    let start = before.char_indices().find(|(at, _)| {
+        passed = width(before.get(..*at).unwrap_or_default());
+        passed >= hidden
+    });
+    let start = start.map_or(before.len(), |(at, _)| at);
+    let shown = text.get(start..).unwrap_or_default().to_owned();
+    let caret = width(&label) + width(before.get(start..).unwrap_or_default());
     let left = vec![Span::styled(label, ui.theme.style(Role::Key)), Span::styled(shown, ui.theme.style(Role::Text))];
     put(buffer, area, 0, &ends(left, after, usize::from(area.width)));
     let caret = u16::try_from(caret).unwrap_or(u16::MAX).min(area.width.saturating_sub(1));
@@ -180,6 +192,12 @@ fn hints(ui: &Ui) -> Vec<(Action, &'static str)> {
         }
         (Some(_), _) => vec![(Action::Close, "close"), (Action::PageDown, "page"), (Action::RowUp, "/ Down scroll")],
         (None, Focus::Composer) => vec![(Action::Send, "send"), (Action::Newline, "newline")],
+        (None, Focus::Transcript) if ui.searching.is_some() => vec![
+            (Action::NextMatch, "/ N match"),
+            (Action::SearchHere, "search"),
+            (Action::Fold, "fold"),
+            (Action::Close, "ends the search"),
+        ],
         (None, Focus::Transcript) => vec![
             (Action::BlockNext, "/ k block"),
             (Action::Fold, "fold"),

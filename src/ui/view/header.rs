@@ -9,9 +9,7 @@ use crate::ui::action::Action;
 use crate::ui::state::Ui;
 use crate::ui::text::clean_line;
 use crate::ui::theme::Role;
-
-/// Tools from which the count is amber.
-const MANY_TOOLS: usize = 100;
+use crate::ui::transcript::crowd;
 
 /// Draws the header.
 pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
@@ -43,8 +41,11 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
     };
     let last = ui.calls.back().map(|call| call.line.tools);
     if let Some(tools) = last.or_else(|| ui.entry_report().map(|report| report.start_tools.0)) {
-        let (note, role) = if tools < MANY_TOOLS { ("", Role::Bar) } else { (" (many)", Role::Warning) };
-        add(format!("{}{note}", counted(tools, "tool")), role);
+        let limit = ui.session.as_ref().and_then(|session| session.tool_limit);
+        match crowd(tools, limit) {
+            Some((words, role)) => add(format!("{} {words}", counted(tools, "tool")), role),
+            None => add(counted(tools, "tool"), Role::Bar),
+        }
     }
     if let Some(percent) = context_percent(ui) {
         let role = if percent >= 90 { Role::Warning } else { Role::Bar };

@@ -45,7 +45,7 @@ fn pair(ui: &Ui, left: &str, right: &str, room: usize, lines: &mut Vec<Line<'sta
     let text = ui.theme.style(Role::Text);
     let first = [Span::styled(format!("   {}", fit(left, KEYS)), key)];
     let rest = [Span::raw(" ".repeat(3 + KEYS))];
-    if width(left) > KEYS {
+    if width(left) >= KEYS {
         lines.push(Line::styled(format!("   {left}"), key));
         let wrap = Wrap::words(room.saturating_sub(1)).indented(&rest, &rest);
         wrap.append(&[Span::styled(right.to_owned(), text)], lines);

@@ -217,7 +217,8 @@ fn chart(ui: &Ui, room: usize, lines: &mut Vec<Line<'static>>) {
     let left = vec![Span::styled(" bytes per call", ui.theme.style(Role::Heading))];
     lines.push(ends(left, vec![Span::styled("━ resident ┅ loaded ", dim)], room));
     let bar = room.saturating_sub(6 + 9).min(60);
-    for call in calls {
+    // The newest first: where there is little room, the foot is cut at its end.
+    for call in calls.into_iter().rev() {
         let (resident, loaded) = call.ledger.as_deref().map_or((call.line.tool_bytes, 0), split);
         let all = resident + loaded;
         let whole = (call.line.tool_bytes * bar / most).max(1);

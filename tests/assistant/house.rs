@@ -1,0 +1,805 @@
+//! The house that the driver is started in. Nothing here waits for time: a test says when a thing goes on.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as blocking};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::stream::{self, BoxStream, StreamExt as _};
+use kokua::access::declare::{EntryList, Pair};
+use kokua::access::{
+    AgentDeclaration, AgentName, Answer, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned,
+    ToolsetFacts, ToolsetName, World,
+};
+use kokua::agent::update::Preview;
+use kokua::agent::{
+    CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, Record, Request, Update,
+};
+use kokua::assistant::build::build;
+use kokua::assistant::ports::{Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
+use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
+use kokua::store;
+use kokua::tool::{BuildError, CallContext, Output, Services, Tool, ToolSpec, Toolset};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+/// A test that waits longer than this for an event has failed. It is a deadline, not a pace.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+pub(crate) fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// --- the model -------------------------------------------------------------------------------------------------------
+
+pub(crate) type Piece = Result<Delta, Failure>;
+
+/// One answer of the scripted model.
+pub(crate) enum Play {
+    Says(Vec<Piece>),
+    /// As the test sends it; it ends when the sender is dropped.
+    Sent(mpsc::UnboundedReceiver<Piece>),
+    /// It repeats this piece without end; the counter says how often it was taken.
+    Endless(Delta, Arc<AtomicU64>),
+    Panics,
+}
+
+pub(crate) fn text(text: &str) -> Piece {
+    Ok(Delta::Text { text: text.to_owned() })
+}
+
+/// An answer of words.
+pub(crate) fn words(words: &str) -> Play {
+    Play::Says(vec![text(words)])
+}
+
+/// An answer of calls, each a wire name and its arguments.
+pub(crate) fn calls(calls: &[(&str, Value)]) -> Play {
+    let pieces = calls.iter().enumerate().flat_map(|(index, (name, arguments))| {
+        let (id, name) = (format!("p{index}"), (*name).to_owned());
+        [Ok(Delta::CallStart { index, id, name }), Ok(Delta::CallArguments { index, text: arguments.to_string() })]
+    });
+    Play::Says(pieces.collect())
+}
+
+pub(crate) fn call(name: &str) -> Play {
+    calls(&[(name, json!({}))])
+}
+
+pub(crate) fn load(toolset: &str) -> Play {
+    calls(&[("load_tools", json!({ "name": toolset }))])
+}
+
+/// An answer that the test speaks itself.
+pub(crate) fn sent() -> (mpsc::UnboundedSender<Piece>, Play) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    (sender, Play::Sent(receiver))
+}
+
+#[derive(Default)]
+pub(crate) struct Script {
+    plays: Mutex<VecDeque<Play>>,
+    titles: Mutex<VecDeque<Play>>,
+    requests: Mutex<Vec<Request>>,
+}
+
+impl Model for Script {
+    fn stream(&self, request: Request) -> BoxStream<'static, Piece> {
+        let plays = if request.kind == CallKind::Title { &self.titles } else { &self.plays };
+        lock(&self.requests).push(request);
+        match lock(plays).pop_front().expect("a play for every model call") {
+            Play::Says(pieces) => stream::iter(pieces).boxed(),
+            Play::Sent(mut pieces) => stream::poll_fn(move |context| pieces.poll_recv(context)).boxed(),
+            Play::Endless(delta, taken) => stream::repeat_with(move || {
+                taken.fetch_add(1, Ordering::Relaxed);
+                Ok(delta.clone())
+            })
+            .boxed(),
+            Play::Panics => stream::once(async { panic!("the wire broke") }).boxed(),
+        }
+    }
+
+    fn label(&self) -> String {
+        "scripted".to_owned()
+    }
+
+    fn is_rehearsal(&self) -> bool {
+        false
+    }
+
+    fn window(&self) -> Option<u64> {
+        None
+    }
+
+    fn tool_limit(&self) -> Option<usize> {
+        None
+    }
+}
+
+// --- the store -------------------------------------------------------------------------------------------------------
+
+type Refuses = Box<dyn Fn(&Record) -> bool + Send>;
+
+/// Conversations in memory. One that is open is locked, as the real ones are.
+#[derive(Default)]
+pub(crate) struct Shelf {
+    logs: Mutex<BTreeMap<String, Vec<Record>>>,
+    open: Mutex<BTreeSet<String>>,
+    refuses: Mutex<Option<Refuses>>,
+    refuses_to_open: Mutex<bool>,
+}
+
+struct Volume {
+    shelf: Arc<Shelf>,
+    id: String,
+}
+
+fn refused(what: &str) -> PortError {
+    PortError { message: what.to_owned(), hint: None }
+}
+
+impl Log for Volume {
+    fn append(&mut self, record: &Record) -> Result<(), PortError> {
+        if lock(&self.shelf.refuses).as_ref().is_some_and(|refuses| refuses(record)) {
+            return Err(refused("the disk is full"));
+        }
+        lock(&self.shelf.logs).get_mut(&self.id).expect("a log that was begun").push(record.clone());
+        Ok(())
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        lock(&self.shelf.open).remove(&self.id);
+    }
+}
+
+impl Shelf {
+    pub(crate) fn records(&self, id: &str) -> Vec<Record> {
+        lock(&self.logs).get(id).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn ids(&self) -> Vec<String> {
+        lock(&self.logs).keys().cloned().collect()
+    }
+
+    /// Records of which this is true are not saved from now on.
+    pub(crate) fn refuse(&self, refuses: impl Fn(&Record) -> bool + Send + 'static) {
+        *lock(&self.refuses) = Some(Box::new(refuses));
+    }
+
+    pub(crate) fn refuse_nothing(&self) {
+        *lock(&self.refuses) = None;
+    }
+
+    pub(crate) fn refuse_to_open(&self) {
+        *lock(&self.refuses_to_open) = true;
+    }
+
+    fn find(&self, id: &str) -> Result<String, PortError> {
+        let logs = lock(&self.logs);
+        let mut found = logs.keys().filter(|known| known.starts_with(id));
+        match (found.next(), found.next()) {
+            (Some(id), None) => Ok(id.clone()),
+            (None, _) => Err(refused("there is no such conversation")),
+            (Some(_), Some(_)) => Err(refused("several conversations begin so")),
+        }
+    }
+}
+
+pub(crate) struct Shelves(pub(crate) Arc<Shelf>);
+
+impl Store for Shelves {
+    fn create(&self, id: &str, _agent: &AgentName, _at: i64) -> Result<Box<dyn Log>, PortError> {
+        if *lock(&self.0.refuses_to_open) {
+            return Err(refused("the folder cannot be written"));
+        }
+        lock(&self.0.logs).insert(id.to_owned(), Vec::new());
+        lock(&self.0.open).insert(id.to_owned());
+        Ok(Box::new(Volume { shelf: Arc::clone(&self.0), id: id.to_owned() }))
+    }
+
+    fn find(&self, id: &str) -> Result<String, PortError> {
+        self.0.find(id)
+    }
+
+    fn open(&self, id: &str) -> Result<Opened, PortError> {
+        if *lock(&self.0.refuses_to_open) {
+            return Err(refused("the folder cannot be read"));
+        }
+        let id = self.0.find(id)?;
+        if !lock(&self.0.open).insert(id.clone()) {
+            return Err(refused("another program has it open"));
+        }
+        let mut records = self.0.records(&id);
+        records.extend(store::repair(&records));
+        lock(&self.0.logs).insert(id.clone(), records.clone());
+        Ok(Opened {
+            agent: AgentName::new("assistant"),
+            title: store::title(&records).map(str::to_owned),
+            loads: store::loads(&records),
+            records,
+            notices: Vec::new(),
+            log: Box::new(Volume { shelf: Arc::clone(&self.0), id: id.clone() }),
+            id,
+        })
+    }
+
+    fn read(&self, id: &str) -> Result<Read, PortError> {
+        Ok(Read { records: self.0.records(&self.0.find(id)?), notices: Vec::new() })
+    }
+
+    fn list(&self) -> Result<Vec<ConversationSummary>, PortError> {
+        let summary = |(id, records): (&String, &Vec<Record>)| ConversationSummary {
+            id: id.clone(),
+            title: store::title(records).unwrap_or("untitled").to_owned(),
+            updated: 0,
+            turns: 0,
+            current: false,
+        };
+        Ok(lock(&self.0.logs).iter().rev().map(summary).collect())
+    }
+
+    fn remove(&self, id: &str) -> Result<String, PortError> {
+        let id = self.0.find(id)?;
+        if lock(&self.0.open).contains(&id) {
+            return Err(refused("it is open"));
+        }
+        lock(&self.0.logs).remove(&id);
+        Ok(id)
+    }
+}
+
+// --- surroundings and switches ---------------------------------------------------------------------------------------
+
+/// A clock that moves by a millisecond whenever it is read, no chance, and ids `conversation-1`, `conversation-2`, ….
+#[derive(Default)]
+struct Quiet {
+    now: AtomicI64,
+    ids: AtomicU64,
+}
+
+impl Surroundings for Quiet {
+    fn now(&self) -> i64 {
+        self.now.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn random(&self) -> u64 {
+        0
+    }
+
+    fn id(&self) -> String {
+        format!("conversation-{}", self.ids.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Knobs {
+    saved: Mutex<Vec<Vec<String>>>,
+    broken: Mutex<bool>,
+}
+
+impl Knobs {
+    pub(crate) fn saved(&self) -> Vec<Vec<String>> {
+        lock(&self.saved).clone()
+    }
+
+    pub(crate) fn fail(&self) {
+        *lock(&self.broken) = true;
+    }
+}
+
+struct SharedKnobs(Arc<Knobs>);
+
+impl Switches for SharedKnobs {
+    fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
+        if *lock(&self.0.broken) {
+            return Err(refused("config.toml cannot be written"));
+        }
+        lock(&self.0.saved).push(disabled.iter().map(ToString::to_string).collect());
+        Ok(())
+    }
+}
+
+// --- toolsets --------------------------------------------------------------------------------------------------------
+
+/// How one build of a toolset goes.
+pub(crate) enum Building {
+    Fails(&'static str),
+    /// It says that it has begun, and waits for the test's word.
+    Waits(oneshot::Sender<()>, blocking::Receiver<()>),
+    /// It returns a tool that panics when it is looked at.
+    PanicsLater,
+}
+
+/// What the tools and toolsets of a bench share with its test.
+#[derive(Default)]
+pub(crate) struct Stage {
+    /// What ran, in order: `run {}`.
+    pub(crate) ran: Mutex<Vec<String>>,
+    /// What `write` would change, as its preview reads it.
+    pub(crate) file: Mutex<String>,
+    /// The next preview waits for the test's word.
+    pub(crate) preview_waits: Mutex<Option<blocking::Receiver<()>>>,
+    /// Conversations as they were when a tool began.
+    pub(crate) log_at_run: Mutex<Vec<Record>>,
+    builds: Mutex<BTreeMap<&'static str, VecDeque<Building>>>,
+    built: Mutex<BTreeMap<&'static str, u32>>,
+    /// How many `hang`s were dropped.
+    dropped: Mutex<Option<mpsc::UnboundedSender<()>>>,
+}
+
+impl Stage {
+    pub(crate) fn ran(&self) -> Vec<String> {
+        lock(&self.ran).clone()
+    }
+
+    /// The next build of `toolset` goes like this.
+    pub(crate) fn building(&self, toolset: &'static str, building: Building) {
+        lock(&self.builds).entry(toolset).or_default().push_back(building);
+    }
+
+    /// The next build of `toolset` waits for a word on the sender; the receiver says when it has begun.
+    pub(crate) fn building_waits(&self, toolset: &'static str) -> (blocking::Sender<()>, oneshot::Receiver<()>) {
+        let (begun, begins) = oneshot::channel();
+        let (word, waits) = blocking::channel();
+        self.building(toolset, Building::Waits(begun, waits));
+        (word, begins)
+    }
+
+    pub(crate) fn builds_of(&self, toolset: &str) -> u32 {
+        lock(&self.built).get(toolset).copied().unwrap_or(0)
+    }
+
+    /// A word for each running `hang` that is dropped.
+    pub(crate) fn drops(&self) -> mpsc::UnboundedReceiver<()> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        *lock(&self.dropped) = Some(sender);
+        receiver
+    }
+}
+
+struct Kit {
+    name: &'static str,
+    tools: &'static [(&'static str, Risk)],
+    guidance: Option<&'static str>,
+    stage: Arc<Stage>,
+    shelf: Arc<Shelf>,
+}
+
+/// A kit's name, its tools and its guidance.
+type Entry = (&'static str, &'static [(&'static str, Risk)], Option<&'static str>);
+
+/// `fs` and `work` are resident, `extra` and `other` deferred. `run`, `write` and `wipe` ask first; `wipe` is on the floor.
+const KITS: [Entry; 4] = [
+    ("fs", &[("look", Risk::Read), ("boom", Risk::Read), ("hang", Risk::Read)], None),
+    ("work", &[("run", Risk::Exec), ("write", Risk::Write), ("wipe", Risk::Exec)], None),
+    ("extra", &[("more", Risk::Read)], Some("More is less.")),
+    ("other", &[("thing", Risk::Read)], None),
+];
+
+impl Toolset for Kit {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::BuiltIn
+    }
+
+    fn description(&self) -> &'static str {
+        "A kit."
+    }
+
+    fn guidance(&self) -> Option<&str> {
+        self.guidance
+    }
+
+    fn build(&self, _services: &Services) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+        let number = {
+            let mut built = lock(&self.stage.built);
+            let number = built.entry(self.name).or_default();
+            *number += 1;
+            *number
+        };
+        let building = lock(&self.stage.builds).get_mut(self.name).and_then(VecDeque::pop_front);
+        let mut broken = false;
+        match building {
+            None => {}
+            Some(Building::Fails(error)) => return Err(BuildError(error.to_owned())),
+            Some(Building::Waits(begun, word)) => {
+                begun.send(()).expect("a test that waits");
+                word.recv().expect("the test's word");
+            }
+            Some(Building::PanicsLater) => broken = true,
+        }
+        let tool = |(name, risk): &(&'static str, Risk)| -> Arc<dyn Tool> {
+            Arc::new(Piecework {
+                spec: ToolSpec {
+                    name: (*name).to_owned(),
+                    description: format!("{name}."),
+                    schema: json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
+                    risk: *risk,
+                },
+                broken,
+                build: number,
+                stage: Arc::clone(&self.stage),
+                shelf: Arc::clone(&self.shelf),
+            })
+        };
+        Ok(self.tools.iter().map(tool).collect())
+    }
+}
+
+struct Piecework {
+    spec: ToolSpec,
+    broken: bool,
+    build: u32,
+    stage: Arc<Stage>,
+    shelf: Arc<Shelf>,
+}
+
+impl Tool for Piecework {
+    fn spec(&self) -> &ToolSpec {
+        assert!(!self.broken, "the tool is broken");
+        &self.spec
+    }
+
+    fn preview(&self, _arguments: &Value) -> Preview {
+        let waits = lock(&self.stage.preview_waits).take();
+        if let Some(word) = waits {
+            word.recv().expect("the test's word");
+        }
+        let file = lock(&self.stage.file).clone();
+        assert_ne!(file, "unreadable");
+        Preview { diff: None, facts: vec![("file".to_owned(), file.clone())], digest: file }
+    }
+
+    fn call(&self, arguments: Value, context: CallContext) -> BoxFuture<'static, Output> {
+        let (name, stage, build) = (self.spec.name.clone(), Arc::clone(&self.stage), self.build);
+        lock(&stage.ran).push(format!("{name} {arguments}"));
+        *lock(&stage.log_at_run) = self.shelf.records(&context.conversation);
+        async move {
+            match name.as_str() {
+                "boom" => panic!("it went off"),
+                "hang" => {
+                    let _dropped = Dropped(stage);
+                    std::future::pending().await
+                }
+                "more" => Output::ok(format!("more of build {build}")),
+                name => Output::ok(format!("{name} done")),
+            }
+        }
+        .boxed()
+    }
+}
+
+struct Dropped(Arc<Stage>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        if let Some(sender) = &*lock(&self.0.dropped) {
+            let _ = sender.send(());
+        }
+    }
+}
+
+// --- the bench -------------------------------------------------------------------------------------------------------
+
+/// What outlives one start of the program.
+#[derive(Clone, Default)]
+pub(crate) struct House {
+    pub(crate) model: Arc<Script>,
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) knobs: Arc<Knobs>,
+    pub(crate) stage: Arc<Stage>,
+    surroundings: Arc<Quiet>,
+}
+
+struct SharedModel(Arc<Script>);
+
+impl Model for SharedModel {
+    fn stream(&self, request: Request) -> BoxStream<'static, Piece> {
+        self.0.stream(request)
+    }
+    fn label(&self) -> String {
+        self.0.label()
+    }
+    fn is_rehearsal(&self) -> bool {
+        self.0.is_rehearsal()
+    }
+    fn window(&self) -> Option<u64> {
+        self.0.window()
+    }
+
+    fn tool_limit(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// How a bench differs from the usual.
+pub(crate) struct Options {
+    pub(crate) opening: Opening,
+    pub(crate) titles: Titles,
+    pub(crate) attendance: Attendance,
+    pub(crate) allow: &'static [&'static str],
+    pub(crate) max_attempts: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            opening: Opening::New,
+            titles: Titles::FirstWords,
+            attendance: Attendance::Attended,
+            allow: &[],
+            max_attempts: 1,
+        }
+    }
+}
+
+/// A running driver and the house around it.
+pub(crate) struct Bench {
+    pub(crate) house: House,
+    handle: Handle,
+    updates: mpsc::Receiver<Update>,
+}
+
+fn spanned<T>(value: T, line: usize) -> Spanned<T> {
+    Spanned::new(value, Span { start: 0, end: 1, line, column: 1 })
+}
+
+fn world() -> World {
+    let mut registry = Registry::new(["assistant"]);
+    for (name, ..) in KITS {
+        let facts = ToolsetFacts {
+            name: ToolsetName::new(name),
+            kind: Kind::BuiltIn,
+            description: format!("About {name}."),
+            entry_agent_only: false,
+        };
+        registry.register(facts).unwrap();
+    }
+    let names = |names: &[&str]| names.iter().map(|name| spanned(ToolsetName::new(*name), 2)).collect();
+    let confirm = ["work"].iter().map(|entry| spanned((*entry).to_owned(), 3)).collect();
+    let declarations = Declarations {
+        entry: Some(spanned(AgentName::new("assistant"), 1)),
+        default_pair: Pair { confirm: Some(EntryList { key: spanned((), 3).span, entries: confirm }), review: None },
+        agents: vec![AgentDeclaration {
+            name: spanned(AgentName::new("assistant"), 1),
+            description: String::new(),
+            available: Available::List(names(&["fs", "work", "extra", "other"])),
+            resident: Some(names(&["fs", "work"])),
+            pair: Pair::default(),
+            delegates_to: Vec::new(),
+        }],
+        floor: vec![spanned("work.wipe".to_owned(), 5)],
+        auto_approval: false,
+        disabled: Vec::new(),
+    };
+    let mut world = World::new(declarations, registry).unwrap();
+    world.define_core(kokua::agent::core_tools().into_iter().map(|tool| tool.facts).collect());
+    world
+}
+
+impl House {
+    pub(crate) async fn open(&self, options: Options) -> Bench {
+        let services = Services { data: "/nowhere".into(), working_directory: "/nowhere".into() };
+        let toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>> = KITS
+            .iter()
+            .map(|(name, tools, guidance)| {
+                let kit: Arc<dyn Toolset> = Arc::new(Kit {
+                    name,
+                    tools,
+                    guidance: *guidance,
+                    stage: Arc::clone(&self.stage),
+                    shelf: Arc::clone(&self.shelf),
+                });
+                (ToolsetName::new(*name), kit)
+            })
+            .collect();
+        let mut world = world();
+        let mut built = BTreeMap::new();
+        for name in world.startup_builds() {
+            let made = build(Arc::clone(&toolsets[&name]), services.clone(), DEADLINE).await.unwrap();
+            made.judge(&mut world).unwrap();
+            built.insert(name, made);
+        }
+        world.resolve().unwrap();
+        world.allow(&options.allow.iter().map(|entry| (*entry).to_owned()).collect::<Vec<_>>()).unwrap();
+        let (handle, updates) = start(Setup {
+            world,
+            toolsets,
+            built,
+            services,
+            build_timeout: DEADLINE,
+            agent: AgentSettings {
+                opener: "You help.".to_owned(),
+                max_iterations: 10,
+                concurrent_tools: true,
+                max_attempts: options.max_attempts,
+            },
+            model: Arc::new(SharedModel(Arc::clone(&self.model))),
+            store: Arc::new(Shelves(Arc::clone(&self.shelf))),
+            surroundings: Arc::clone(&self.surroundings) as Arc<dyn Surroundings>,
+            switches: Arc::new(SharedKnobs(Arc::clone(&self.knobs))),
+            titles: options.titles,
+            attendance: options.attendance,
+            opening: options.opening,
+            alerts: Vec::new(),
+        });
+        Bench { house: self.clone(), handle, updates }
+    }
+}
+
+impl Bench {
+    /// A bench whose first, new conversation is in view.
+    pub(crate) async fn new() -> Self {
+        Self::with(Options::default()).await
+    }
+
+    pub(crate) async fn with(options: Options) -> Self {
+        let mut bench = House::default().open(options).await;
+        bench.until_replayed().await;
+        bench
+    }
+
+    /// The model's next answers, in order.
+    pub(crate) fn plays(&self, plays: impl IntoIterator<Item = Play>) {
+        lock(&self.house.model.plays).extend(plays);
+    }
+
+    pub(crate) fn titles(&self, plays: impl IntoIterator<Item = Play>) {
+        lock(&self.house.model.titles).extend(plays);
+    }
+
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        lock(&self.house.model.requests).clone()
+    }
+
+    pub(crate) fn stage(&self) -> &Stage {
+        &self.house.stage
+    }
+
+    pub(crate) fn submit(&self, command: Command) {
+        assert!(self.handle.submit(command), "the driver has ended");
+    }
+
+    pub(crate) fn say(&self, text: &str) {
+        self.submit(Command::Say { text: text.to_owned() });
+    }
+
+    pub(crate) fn answer(&self, call: u64, answer: Answer) {
+        self.submit(Command::Answer { call: CallId(call), answer });
+    }
+
+    /// Every event up to the first of which this is true.
+    pub(crate) async fn until(&mut self, what: &str, mut found: impl FnMut(&Event) -> bool) -> Vec<Event> {
+        let mut events = Vec::new();
+        loop {
+            let next = tokio::time::timeout(DEADLINE, self.updates.recv()).await;
+            let update = next.unwrap_or_else(|_| panic!("no {what} after {events:#?}"));
+            let event = update.unwrap_or_else(|| panic!("the driver ended before {what}: {events:#?}")).event;
+            let last = found(&event);
+            events.push(event);
+            if last {
+                return events;
+            }
+        }
+    }
+
+    /// Up to the end of the turn.
+    pub(crate) async fn until_end(&mut self) -> Vec<Event> {
+        self.until("end", |event| matches!(event, Event::End { .. })).await
+    }
+
+    /// Up to the end of a history.
+    pub(crate) async fn until_replayed(&mut self) -> Vec<Event> {
+        self.until("history", |event| matches!(event, Event::Replayed)).await
+    }
+
+    /// Up to this call's card.
+    pub(crate) async fn until_ask(&mut self, number: u64) -> Vec<Event> {
+        self.until("card", |event| matches!(event, Event::Ask { ask, .. } if ask.call == CallId(number))).await
+    }
+
+    /// Up to this call's start.
+    pub(crate) async fn until_running(&mut self, number: u64) -> Vec<Event> {
+        self.until("running", |event| matches!(event, Event::Running { call } if *call == CallId(number))).await
+    }
+
+    pub(crate) async fn until_report(&mut self) -> Vec<Event> {
+        self.until("report", |event| matches!(event, Event::Report(_))).await
+    }
+
+    /// Says it and waits for the turn's end.
+    pub(crate) async fn turn(&mut self, text: &str) -> Vec<Event> {
+        self.say(text);
+        self.until_end().await
+    }
+
+    /// The lines of `/diag`.
+    pub(crate) async fn diagnostics(&mut self) -> Vec<String> {
+        self.submit(Command::Diagnostics);
+        let events = self.until("diagnostics", |event| matches!(event, Event::Diagnostics { .. })).await;
+        match events.into_iter().next_back() {
+            Some(Event::Diagnostics { lines }) => lines,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Leaves; everything that was still told.
+    pub(crate) async fn quit(self) -> Vec<Event> {
+        self.submit(Command::Quit);
+        self.drain().await
+    }
+
+    /// Everything told until the driver ends.
+    pub(crate) async fn drain(mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(update) = tokio::time::timeout(DEADLINE, self.updates.recv()).await.expect("the driver's end") {
+            events.push(update.event);
+        }
+        events
+    }
+}
+
+/// The ending and text of each call that ended, in the order told.
+pub(crate) fn results(events: &[Event]) -> Vec<(u64, Ending, String)> {
+    events
+        .iter()
+        .filter_map(|event| match event {
+            Event::ToolResult { call, ending, text, .. } => Some((call.0, ending.clone(), text.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The alerts' sentences.
+pub(crate) fn alerts(events: &[Event]) -> Vec<String> {
+    events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Alert(alert) => Some(alert.message.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Each record in a word.
+pub(crate) fn shape(records: &[Record]) -> Vec<&'static str> {
+    records
+        .iter()
+        .map(|record| match record {
+            Record::TurnStarted { .. } => "turn",
+            Record::Said { .. } => "said",
+            Record::ModelCall { .. } => "model",
+            Record::Allowed { .. } => "allowed",
+            Record::CallEnded { .. } => "ended",
+            Record::TurnEnded { .. } => "end",
+            Record::Titled { .. } => "title",
+            Record::Preloaded { .. } => "preloaded",
+        })
+        .collect()
+}
+
+/// Every call of a log has exactly one ending.
+pub(crate) fn assert_one_ending_each(records: &[Record]) {
+    let calls: Vec<CallId> = records
+        .iter()
+        .flat_map(|record| match record {
+            Record::ModelCall { message, .. } => message.calls().map(|call| call.id).collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let mut ended: Vec<CallId> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::CallEnded { call, .. } => Some(*call),
+            _ => None,
+        })
+        .collect();
+    ended.sort();
+    assert_eq!(calls, ended);
+}

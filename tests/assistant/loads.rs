@@ -1,0 +1,143 @@
+//! Loads: one build function, the hook before anybody gets a tool, and what a conversation keeps.
+
+use kokua::access::Answer;
+use kokua::agent::{Command, Ending, Event};
+use serde_json::json;
+
+use crate::house::{Bench, Building, alerts, call, calls, load, results, shape, words};
+
+#[tokio::test]
+async fn a_loaded_tool_runs_and_r12_is_preloaded_after_the_conversation_is_opened_again() {
+    let mut bench = Bench::new().await;
+    bench.plays([load("extra"), call("more"), words("Done.")]);
+    let events = bench.turn("go").await;
+    assert_eq!(results(&events)[1], (2, Ending::Ok, "more of build 1".to_owned()));
+    bench.submit(Command::New);
+    bench.until_replayed().await;
+    bench.submit(Command::Open { id: "conversation-1".to_owned() });
+    bench.until_replayed().await;
+    bench.plays([call("more"), words("Done.")]);
+    let events = bench.turn("go").await;
+    assert_eq!(results(&events), [(3, Ending::Ok, "more of build 2".to_owned())]);
+    // R13: its guidance is in the prompt now, and the names line names the rest.
+    let system = bench.requests()[3].system.clone();
+    assert_eq!(system, "You help.\n\nMore is less.\n\nAlso available, load before use: other.");
+    assert_eq!(shape(&bench.house.shelf.records("conversation-1"))[7..9], ["preloaded", "turn"]);
+}
+
+#[tokio::test]
+async fn r14_a_preload_that_fails_is_no_alert_and_the_next_load_reads_the_error() {
+    let mut bench = Bench::new().await;
+    bench.plays([load("extra"), words("Loaded.")]);
+    bench.turn("go").await;
+    bench.submit(Command::New);
+    bench.until_replayed().await;
+    bench.stage().building("extra", Building::Fails("no network"));
+    bench.stage().building("extra", Building::Fails("no network"));
+    bench.submit(Command::Open { id: "conversation-1".to_owned() });
+    bench.until_replayed().await;
+    assert!(alerts(&bench.until_report().await).is_empty());
+    bench.plays([load("extra"), load("extra"), words("Now.")]);
+    let events = bench.turn("go").await;
+    let results = results(&events);
+    assert_eq!(results[0], (2, Ending::Failed, "Could not load 'extra': no network".to_owned()));
+    assert_eq!(results[1].1, Ending::Loaded { toolset: "extra".to_owned() });
+    assert_eq!(alerts(&events), ["assistant could not load 'extra': no network"]);
+}
+
+#[tokio::test]
+async fn r9_two_loads_at_once_are_one_build() {
+    let mut bench = Bench::new().await;
+    let one = ("load_tools", json!({"name": "extra"}));
+    bench.plays([calls(&[one.clone(), one]), words("Done.")]);
+    let events = bench.turn("go").await;
+    let endings: Vec<_> = results(&events).into_iter().map(|result| result.1).collect();
+    assert_eq!(endings, [Ending::Loaded { toolset: "extra".to_owned() }, Ending::Ok]);
+    assert_eq!(bench.stage().builds_of("extra"), 1);
+}
+
+#[tokio::test]
+async fn r9_a_load_that_was_stopped_is_held_by_nobody_and_gives_no_later_one_its_tools() {
+    let mut bench = Bench::new().await;
+    let (word, begins) = bench.stage().building_waits("extra");
+    bench.plays([load("extra")]);
+    bench.say("go");
+    bench.until_running(1).await;
+    begins.await.unwrap();
+    bench.submit(Command::Stop);
+    bench.until_end().await;
+    bench.until_report().await;
+    bench.plays([load("extra"), words("Loaded.")]);
+    bench.turn("again").await;
+    bench.until_report().await;
+    // The stopped one's build ends after the other's.
+    word.send(()).unwrap();
+    bench.until_report().await;
+    bench.plays([call("more"), words("Done.")]);
+    let events = bench.turn("use it").await;
+    assert_eq!(results(&events), [(3, Ending::Ok, "more of build 2".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_build_of_a_conversation_that_was_left_reaches_no_other() {
+    let mut bench = Bench::new().await;
+    let (word, begins) = bench.stage().building_waits("extra");
+    bench.plays([load("extra")]);
+    bench.say("go");
+    bench.until_running(1).await;
+    begins.await.unwrap();
+    bench.submit(Command::Stop);
+    bench.until_end().await;
+    bench.submit(Command::New);
+    bench.until_replayed().await;
+    bench.until_report().await;
+    bench.plays([load("extra"), words("Loaded.")]);
+    bench.turn("go").await;
+    bench.until_report().await;
+    word.send(()).unwrap();
+    bench.until_report().await;
+    bench.plays([call("more"), words("Done.")]);
+    let events = bench.turn("use it").await;
+    assert_eq!(results(&events), [(2, Ending::Ok, "more of build 2".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_build_whose_tools_panic_when_they_are_looked_at_is_a_failed_load() {
+    let mut bench = Bench::new().await;
+    bench.stage().building("extra", Building::PanicsLater);
+    bench.plays([load("extra"), load("extra"), words("Done.")]);
+    let events = bench.turn("go").await;
+    let results = results(&events);
+    assert_eq!(results[0].1, Ending::Failed);
+    assert!(results[0].2.contains("the tool is broken"), "{}", results[0].2);
+    assert_eq!(results[1].1, Ending::Loaded { toolset: "extra".to_owned() });
+}
+
+#[tokio::test]
+async fn a_resident_toolset_that_does_not_build_is_said_and_the_rest_is_there() {
+    let mut bench = Bench::new().await;
+    bench.stage().building("work", Building::Fails("no shell"));
+    bench.submit(Command::New);
+    // Behind the history, where every front end hears it.
+    bench.until_replayed().await;
+    let events = bench.until_report().await;
+    assert_eq!(alerts(&events), ["assistant starts without 'work': no shell"]);
+    bench.plays([call("look"), words("Here.")]);
+    let events = bench.turn("go").await;
+    assert_eq!(results(&events)[0].1, Ending::Ok);
+}
+
+#[tokio::test]
+async fn f3_shows_a_load_before_the_next_call() {
+    let mut bench = Bench::new().await;
+    bench.until_report().await;
+    bench.plays([load("other"), words("Done.")]);
+    bench.say("go");
+    let events = bench.until_report().await;
+    let Some(Event::Report(report)) = events.last() else { panic!("a report") };
+    let row = report.toolsets.iter().find(|row| row.name.as_str() == "other").unwrap();
+    assert_eq!(row.state, kokua::access::explain::ToolsetState::Loaded);
+    // An answer to a call that asks nothing is nobody's.
+    bench.answer(1, Answer::AllowedOnce);
+    bench.until_end().await;
+}
