@@ -211,13 +211,12 @@ fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     if ui.turn.as_ref().is_some_and(waits) {
         return stop(ui);
     }
-    // What the strip says goes with the first of two: a passing notice must not make them three.
-    if ui.shown_alerts(now).next().is_some() {
-        ui.alerts.clear();
+    // An alert must not stand between a person and the stop.
+    if ui.turn.is_some() {
+        let again = ui.second_press(Armed::Stop, "Esc again stops the turn", now);
+        return if again { stop(ui) } else { Vec::new() };
     }
-    if ui.turn.is_some() && ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
-        return stop(ui);
-    }
+    ui.alerts.clear();
     Vec::new()
 }
 
