@@ -150,18 +150,8 @@ pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
     let mut built = BTreeMap::new();
     for name in world.startup_builds() {
         let Some(toolset) = toolsets.get(&name) else { continue };
-        match build(Arc::clone(toolset), services.clone(), build_timeout).await {
-            Ok(made) => {
-                alerts.extend(made.left_out.iter().map(|sentence| warning(sentence.clone())));
-                // A refusal is one of the faults that `resolve` reports together.
-                if made.judge(&mut world).is_ok() {
-                    built.insert(name, made);
-                }
-            }
-            Err(error) => {
-                world.report_failure(&name, &error);
-                alerts.push(warning(format!("Could not build '{name}': {error}")));
-            }
+        if let Some(made) = built_and_judged(&mut world, toolset, &services, build_timeout, &mut alerts).await {
+            built.insert(name, made);
         }
     }
     world.resolve().map_err(|faults| Problems::from_faults(&config.source, faults))?;
@@ -173,8 +163,39 @@ pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
     for agent in shadows.not_checked {
         tracing::info!(%agent, "not checked for shadowed tools: not all of its resident toolsets were built");
     }
+    // What the other agents start with, so that every report of them is whole.
+    let agents: Vec<AgentName> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
+    for name in agents.iter().flat_map(|agent| world.resident(agent)).collect::<Vec<_>>() {
+        let unknown = world.last_build(&name).is_none() && world.failure(&name).is_none();
+        if let Some(toolset) = toolsets.get(&name).filter(|_| unknown) {
+            built_and_judged(&mut world, toolset, &services, build_timeout, &mut alerts).await;
+        }
+    }
     let model = options.model.clone().or_else(|| config.effective(world.entry()).model.map(str::to_owned));
     Ok(Prepared { config, locations, world, toolsets, built, services, build_timeout, alerts, model })
+}
+
+/// One build through the one function and the hook (P8). `None`: it failed, or it is refused; a refusal is one of the faults
+/// that `World::resolve` reports together.
+async fn built_and_judged(
+    world: &mut World,
+    toolset: &Arc<dyn Toolset>,
+    services: &Services,
+    limit: Duration,
+    alerts: &mut Vec<Alert>,
+) -> Option<Built> {
+    match build(Arc::clone(toolset), services.clone(), limit).await {
+        Ok(made) => {
+            alerts.extend(made.left_out.iter().map(|sentence| warning(sentence.clone())));
+            made.judge(world).is_ok().then_some(made)
+        }
+        Err(error) => {
+            let name = ToolsetName::new(toolset.name());
+            world.report_failure(&name, &error);
+            alerts.push(warning(format!("Could not build '{name}': {error}")));
+            None
+        }
+    }
 }
 
 /// What is installed, with every table checked against it.

@@ -230,7 +230,7 @@ fn a_conversation_that_cannot_be_opened_is_never_replaced_by_a_new_one() {
     for name in [id, "latest"] {
         let out = home.kokua(&["run", "-p", "hello", "--conversation", name]).output().unwrap();
         assert_eq!(code(&out), 2, "{out:?}");
-        assert!(String::from_utf8_lossy(&out.stderr).contains("another kokua has"), "{out:?}");
+        assert!(String::from_utf8_lossy(&out.stderr).contains("another kokua has "), "{out:?}");
     }
     drop(held);
     assert_eq!(std::fs::read(common::only_log(&home.state())).unwrap(), before);

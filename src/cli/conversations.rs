@@ -40,9 +40,10 @@ impl Conversations {
                 }
                 for summary in list {
                     let when = crate::system::clock::local(summary.updated);
-                    let turns = summary.turns;
+                    let turns =
+                        if summary.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", summary.turns) };
                     let title = clean(&summary.title).replace('\n', " ");
-                    line(&format!("{}  {when}  {turns:>4} turns  {title}", summary.id))?;
+                    line(&format!("{}  {when}  {turns:>9}  {title}", summary.id))?;
                 }
                 for fault in faults {
                     error(&fault);

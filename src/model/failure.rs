@@ -41,12 +41,7 @@ pub fn failure(kind: FailureKind, message: &str, hint: impl Into<Option<String>>
 /// No connection, or it broke before the first byte.
 pub fn unreachable(place: &Place, cause: &str) -> Failure {
     let hint = if place.provider.is_local() {
-        format!(
-            "start {} there, or name its address: {}:{}@http://host:port",
-            place.provider.name(),
-            place.provider.name(),
-            place.model
-        )
+        format!("start its server, or name another address: {}:{}@http://host:port", place.provider.name(), place.model)
     } else {
         "check the network and the address".to_owned()
     };

@@ -14,8 +14,8 @@ use super::transcript::Block;
 use super::view::panes as rows;
 use crate::access::Answer;
 use crate::access::explain::ToolsetState;
+use crate::agent::Command;
 use crate::agent::command::Switched;
-use crate::agent::{Alert, Command, Severity};
 
 /// Carries out `action`, which `key` asked for.
 #[expect(clippy::too_many_lines, reason = "one arm for each action: the compiler sees that none is forgotten")]
@@ -211,15 +211,12 @@ fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     if ui.turn.as_ref().is_some_and(waits) {
         return stop(ui);
     }
-    // A notice goes by itself: it never stands between a person and the turn that they want to stop.
-    let stays = |alert: &Alert| ui.turn.is_none() || alert.severity == Severity::Warning;
-    if ui.shown_alerts(now).any(stays) {
-        ui.alerts.clear();
-        return Vec::new();
+    // An alert must not stand between a person and the stop.
+    if ui.turn.is_some() {
+        let again = ui.second_press(Armed::Stop, "Esc again stops the turn", now);
+        return if again { stop(ui) } else { Vec::new() };
     }
-    if ui.turn.is_some() && ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
-        return stop(ui);
-    }
+    ui.alerts.clear();
     Vec::new()
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
 use crate::agent::message::CallKind;
-use crate::agent::{CallId, CallLine, Event};
+use crate::agent::{CallId, CallLine, Event, TurnEnd};
 
 /// A tool call whose block may still change.
 #[derive(Debug)]
@@ -153,7 +153,10 @@ impl Story {
                         }
                     });
                 }
-                transcript.push(Block::End(end.clone()));
+                // A failed turn ends with the error that was told just before.
+                if !matches!(end, TurnEnd::Failed { .. }) {
+                    transcript.push(Block::End(end.clone()));
+                }
                 self.last_rule = None;
             }
             Event::Replayed
