@@ -56,6 +56,7 @@ fn screen(answers: usize) -> Ui {
             model: "rehearsal".to_owned(),
             rehearsal: true,
             window: None,
+            tool_limit: None,
         },
     );
     for number in 0..answers {
