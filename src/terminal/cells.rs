@@ -20,6 +20,9 @@ const MODIFIERS: [(Modifier, u8); 9] = [
     (Modifier::CROSSED_OUT, 9),
 ];
 
+/// Blank cells from which erasing them and a jump are shorter.
+const ERASED: usize = 10;
+
 /// The attributes in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pen {
@@ -109,19 +112,43 @@ fn colour(colour: Color, layer: Layer, part: &mut impl FnMut(std::fmt::Arguments
 /// Adds the bytes that put `cells` on the screen, in the order given.
 pub(super) fn write<'a>(out: &mut Vec<u8>, cells: impl IntoIterator<Item = (u16, u16, &'a Cell)>) {
     let mut pen = Pen::PLAIN;
-    let mut last: Option<(u16, u16)> = None;
-    for (x, y, cell) in cells {
-        match last {
-            // After a wide character a terminal may think otherwise, so its width is not counted on.
-            Some((last_x, last_y)) if last_y == y && last_x.checked_add(1) == Some(x) => {}
-            Some((_, last_y)) if last_y == y => drop(write!(out, "\x1b[{}G", u32::from(x) + 1)),
-            _ => drop(write!(out, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1)),
+    // Where the cursor is known to be.
+    let mut at: Option<(u16, u16)> = None;
+    let mut row = None;
+    let mut cells = cells.into_iter().peekable();
+    while let Some((x, y, cell)) = cells.next() {
+        // Writing to a vector does not fail.
+        if row == Some(y) && at != Some((x, y)) {
+            let _ = write!(out, "\x1b[{}G", u32::from(x) + 1);
+        } else if row != Some(y) {
+            let _ = write!(out, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1);
         }
-        last = Some((x, y));
+        row = Some(y);
         pen.change(Pen::of(cell), out);
-        out.extend(cell.symbol().as_bytes());
+        let mut end = x.saturating_add(1);
+        if !is_blank(cell) {
+            out.extend(cell.symbol().as_bytes());
+            // A wide character is followed by a jump: a terminal may think otherwise about its width.
+            at = Some((end, y));
+            continue;
+        }
+        while cells.next_if(|(x, next_y, cell)| (*x, *next_y) == (end, y) && is_blank(cell)).is_some() {
+            end = end.saturating_add(1);
+        }
+        let blanks = usize::from(end - x);
+        if blanks >= ERASED {
+            let _ = write!(out, "\x1b[{blanks}X");
+            at = Some((x, y));
+        } else {
+            out.resize(out.len() + blanks, b' ');
+            at = Some((end, y));
+        }
     }
     pen.change(Pen::PLAIN, out);
+}
+
+fn is_blank(cell: &Cell) -> bool {
+    cell.symbol() == " " && Pen::of(cell) == Pen::PLAIN
 }
 
 #[cfg(test)]
@@ -159,6 +186,14 @@ mod tests {
         assert_eq!(written(&cells), "␛[1;1Ha␛[2mb␛[34mc␛[10G␛[0;34md␛[2;1H␛[48;5;200me␛[mf");
         assert_eq!(written(&cells[..2]), "␛[1;1Ha␛[2mb␛[m", "plain afterwards");
         assert_eq!(written(&[]), "");
+    }
+
+    #[test]
+    fn many_blanks_are_erased() {
+        let blank = |x| (x, 0, Cell::default());
+        let end = (12, 0, cell("e", Style::new()));
+        assert_eq!(written(&(0..9).map(blank).collect::<Vec<_>>()), "␛[1;1H         ");
+        assert_eq!(written(&(0..12).map(blank).chain([end]).collect::<Vec<_>>()), "␛[1;1H␛[12X␛[13Ge");
     }
 
     fn any_style() -> impl Strategy<Value = Style> {

@@ -22,6 +22,8 @@ pub(super) struct Story {
     unfold_reasoning: bool,
     said: Option<BlockId>,
     reasoned: Option<BlockId>,
+    /// What the try that streams has put here: void when it fails and another one follows.
+    tried: Vec<BlockId>,
     rules: Vec<BlockId>,
     last_rule: Option<(BlockId, u32)>,
     carried: Option<(usize, usize)>,
@@ -67,6 +69,9 @@ impl Story {
         if matches!(event, Event::Delta { .. } | Event::ToolCall { .. } | Event::Call(_) | Event::End { .. }) {
             self.reasoned = None;
         }
+        if matches!(event, Event::Call(_) | Event::Usage { .. } | Event::End { .. }) {
+            self.tried.clear();
+        }
         match event {
             Event::Session { agent, tool_limit, .. } => {
                 agent.as_str().clone_into(&mut self.agent);
@@ -95,7 +100,9 @@ impl Story {
                     transcript.append_text(id, text);
                 } else {
                     let block = Block::Assistant { agent: self.agent.clone(), text: text.clone() };
-                    self.said = Some(transcript.push(block));
+                    let id = transcript.push(block);
+                    self.said = Some(id);
+                    self.tried.push(id);
                 }
             }
             Event::Reasoning { text } => {
@@ -108,6 +115,7 @@ impl Story {
                         transcript.toggle_fold(id);
                     }
                     self.reasoned = Some(id);
+                    self.tried.push(id);
                 }
             }
             Event::Usage { number, usage, took_ms } => {
@@ -125,6 +133,10 @@ impl Story {
                 transcript.push(Block::Call(Box::new(rule)));
             }
             Event::Retrying { message, ms, attempt } => {
+                (self.said, self.reasoned) = (None, None);
+                for id in self.tried.drain(..) {
+                    transcript.remove(id);
+                }
                 let at = now.saturating_add(i64::try_from(*ms).unwrap_or(i64::MAX));
                 if let Some((id, _)) = self.last_rule {
                     let retry = Retry { message: message.clone(), attempt: *attempt, at };
@@ -140,10 +152,8 @@ impl Story {
             | Event::Answer { .. }
             | Event::Running { .. }
             | Event::ToolResult { .. } => self.tell_tool(transcript, event, now),
-            Event::Error { message, hint } => {
-                self.calm_rule(transcript);
-                transcript.push(Block::Error { message: message.clone(), hint: hint.clone() });
-            }
+            // The end that follows says it.
+            Event::Error { .. } => self.calm_rule(transcript),
             Event::End { end } => {
                 self.calm_rule(transcript);
                 for (id, _) in &self.queued {

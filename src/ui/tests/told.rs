@@ -180,6 +180,25 @@ fn growth_asks_for_a_fresh_report() {
 }
 
 #[test]
+fn what_a_failed_try_streamed_goes_and_a_failure_is_said_once() {
+    let mut ui = begun(80, 24);
+    let reasoning = || Event::Reasoning { text: "thinking".to_owned() };
+    let failed = Event::Retrying { message: "the stream broke off".to_owned(), ms: 900, attempt: 2 };
+    tell_all(&mut ui, [started(), said("hello"), call(1, &[], true), reasoning(), delta("Half an")]);
+    tell_all(&mut ui, [Event::Queued { text: "and this".to_owned() }, failed]);
+    let shown = frame(&mut ui, NOW);
+    assert!(!shown.contains("Half an") && !shown.contains("reasoning") && shown.contains("and this"), "{shown}");
+    tell_all(&mut ui, [reasoning(), delta("Half an"), delta(" answer")]);
+    let (message, hint) = ("The request failed: it broke off.".to_owned(), Some("Try again.".to_owned()));
+    let end = TurnEnd::Failed { message: message.clone(), hint: hint.clone() };
+    tell_all(&mut ui, [Event::Error { message, hint }, Event::End { end }]);
+    let shown = frame(&mut ui, NOW);
+    for words in ["Half an answer", "reasoning", "The request failed", "Try again."] {
+        assert_eq!(shown.matches(words).count(), 1, "{words}: {shown}");
+    }
+}
+
+#[test]
 fn hidden_characters_of_an_argument_are_shown() {
     let mut ui = begun(120, 40);
     turn_with_card(&mut ui);

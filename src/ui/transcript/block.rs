@@ -62,13 +62,6 @@ pub enum Block {
         /// What to do.
         hint: Option<String>,
     },
-    /// Something failed.
-    Error {
-        /// The sentence.
-        message: String,
-        /// What to do.
-        hint: Option<String>,
-    },
     /// A turn is over. An answered one leaves no mark.
     End(TurnEnd),
     /// Lines as they are: `/diag`, help.

@@ -123,7 +123,6 @@ pub(super) fn lines(
             };
             layout.sentence(label, role, message, hint.as_deref(), lines);
         }
-        Block::Error { message, hint } => layout.sentence("error", Role::Error, message, hint.as_deref(), lines),
         Block::End(end) => layout.end(end, lines),
         Block::Lines { title, lines: rows } => {
             lines.push(Line::styled(
@@ -488,7 +487,6 @@ pub(super) fn plain(block: &Block) -> String {
             let label = if *severity == Severity::Warning { "warning" } else { "notice" };
             with_hint(label, message, hint)
         }
-        Block::Error { message, hint } => with_hint("error", message, hint),
         Block::End(TurnEnd::Answered) => String::new(),
         Block::End(TurnEnd::WrappedUp) => "wrapped up".to_owned(),
         Block::End(TurnEnd::Stopped) => "stopped".to_owned(),

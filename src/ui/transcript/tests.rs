@@ -293,7 +293,7 @@ fn while_more_is_coming_it_moves_by_several_lines_and_never_hides_the_end() {
         assert!(transcript.follows());
         seen.push(first);
     }
-    assert_eq!(seen, ["63", "63", "63", "67", "67", "67", "67", "71"]);
+    assert_eq!(seen, ["64", "64", "64", "64", "69", "69", "69", "69"]);
     transcript.scroll(-1);
     assert_eq!(first_and_last(&transcript.render(80, 40, &theme)).0, "67", "a line up is a line up from the end");
     transcript.end();
@@ -486,7 +486,7 @@ fn block() -> impl Strategy<Value = Block> {
         nasty().prop_map(|text| Block::Reasoning { text }),
         tool,
         (0_usize..200).prop_map(|tools| Block::Call(Box::new(call(1, tools, &["x"])))),
-        (nasty(), nasty()).prop_map(|(message, hint)| Block::Error { message, hint: Some(hint) }),
+        (nasty(), nasty()).prop_map(|(message, hint)| Block::End(TurnEnd::Failed { message, hint: Some(hint) })),
         nasty().prop_map(|message| Block::Alert { severity: Severity::Notice, message, hint: None }),
         Just(Block::End(TurnEnd::Answered)),
         Just(Block::End(TurnEnd::Interrupted)),

@@ -13,9 +13,9 @@ use crate::ui::theme::{Role, Theme};
 /// Lines kept beyond what four windows hold before those out of view are dropped.
 const KEPT: usize = 2_000;
 /// Lines that a window with a growing end moves by at once: moving for each line makes a terminal show everything anew.
-const STEP: usize = 4;
+const STEP: usize = 5;
 /// A window moves by no more than this part of its rows.
-const STEP_PART: usize = 8;
+const STEP_PART: usize = 7;
 /// Below this many columns there is no margin.
 const MARGINS: u16 = 20;
 
