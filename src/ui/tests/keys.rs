@@ -3,6 +3,7 @@
 use super::*;
 use crate::access::Answer;
 use crate::agent::command::Switched;
+use crate::agent::update::{Alert, Severity};
 use crate::ui::Focus;
 
 fn answer(call: u64, answer: Answer) -> Command {
@@ -170,6 +171,16 @@ fn esc_closes_one_level_at_a_time_and_stops_with_the_second() {
 }
 
 #[test]
+fn two_escapes_stop_a_turn_whatever_the_strip_says() {
+    let mut ui = begun(80, 24);
+    let notice = Alert { severity: Severity::Notice, message: "by the way".to_owned(), hint: None };
+    tell_all(&mut ui, [started(), call(1, &[], true), Event::Alert(notice)]);
+    assert_eq!(press(&mut ui, "Esc", NOW), []);
+    assert!(!frame(&mut ui, NOW).contains("by the way"));
+    assert_eq!(submitted(&press(&mut ui, "Esc", NOW + 300)), [&Command::Stop]);
+}
+
+#[test]
 fn two_escapes_far_apart_stop_nothing() {
     let mut ui = with_cards();
     assert_eq!(press(&mut ui, "Esc", NOW), []);
@@ -182,8 +193,7 @@ fn two_escapes_far_apart_stop_nothing() {
 fn one_escape_stops_a_countdown() {
     let mut ui = begun(80, 24);
     let retrying = Event::Retrying { message: "overloaded".to_owned(), ms: 9_000, attempt: 2 };
-    let alert =
-        crate::agent::Alert { severity: crate::agent::Severity::Warning, message: "it failed".to_owned(), hint: None };
+    let alert = Alert { severity: Severity::Warning, message: "it failed".to_owned(), hint: None };
     tell_all(&mut ui, [started(), call(1, &[], true), retrying, Event::Alert(alert)]);
     assert_eq!(press(&mut ui, "Esc", NOW + 1_000), [Cmd::Submit(Command::Stop)]);
 }
