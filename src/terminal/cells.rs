@@ -119,9 +119,9 @@ pub(super) fn write<'a>(out: &mut Vec<u8>, cells: impl IntoIterator<Item = (u16,
     while let Some((x, y, cell)) = cells.next() {
         // Writing to a vector does not fail.
         if row == Some(y) && at != Some((x, y)) {
-            let _memory = write!(out, "\x1b[{}G", u32::from(x) + 1);
+            drop(write!(out, "\x1b[{}G", u32::from(x) + 1));
         } else if row != Some(y) {
-            let _memory = write!(out, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1);
+            drop(write!(out, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1));
         }
         row = Some(y);
         pen.change(Pen::of(cell), out);
@@ -137,7 +137,7 @@ pub(super) fn write<'a>(out: &mut Vec<u8>, cells: impl IntoIterator<Item = (u16,
         }
         let blanks = usize::from(end - x);
         if blanks >= ERASED {
-            let _memory = write!(out, "\x1b[{blanks}X");
+            drop(write!(out, "\x1b[{blanks}X"));
             at = Some((x, y));
         } else {
             out.resize(out.len() + blanks, b' ');

@@ -211,12 +211,11 @@ fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     if ui.turn.as_ref().is_some_and(waits) {
         return stop(ui);
     }
-    // An alert must not stand between a person and the stop.
-    if ui.turn.is_some() {
-        let again = ui.second_press(Armed::Stop, "Esc again stops the turn", now);
-        return if again { stop(ui) } else { Vec::new() };
-    }
+    // What the strip says goes with the first press: an alert must not stand between a person and the stop.
     ui.alerts.clear();
+    if ui.turn.is_some() && ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
+        return stop(ui);
+    }
     Vec::new()
 }
 

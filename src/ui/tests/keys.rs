@@ -198,6 +198,16 @@ fn one_escape_stops_a_countdown() {
 }
 
 #[test]
+fn a_notice_that_goes_by_itself_takes_no_escape_from_a_turn() {
+    let mut ui = begun(80, 24);
+    let alert =
+        crate::agent::Alert { severity: crate::agent::Severity::Notice, message: "worth it".to_owned(), hint: None };
+    tell_all(&mut ui, [started(), call(1, &[], true), Event::Alert(alert)]);
+    assert_eq!(press(&mut ui, "Esc", NOW + 10), []);
+    assert_eq!(press(&mut ui, "Esc", NOW + 20), [Cmd::Submit(Command::Stop)]);
+}
+
+#[test]
 fn ctrl_c_stops_then_clears_then_quits_twice() {
     let mut ui = with_cards();
     type_text(&mut ui, "draft", NOW);
