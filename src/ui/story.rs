@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
 use crate::agent::message::CallKind;
-use crate::agent::{CallId, CallLine, Event, TurnEnd};
+use crate::agent::{CallId, CallLine, Event};
 
 /// A tool call whose block may still change.
 #[derive(Debug)]
@@ -163,10 +163,7 @@ impl Story {
                         }
                     });
                 }
-                // A failed turn ends with the error that was told just before.
-                if !matches!(end, TurnEnd::Failed { .. }) {
-                    transcript.push(Block::End(end.clone()));
-                }
+                transcript.push(Block::End(end.clone()));
                 self.last_rule = None;
             }
             Event::Replayed
