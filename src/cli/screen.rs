@@ -6,6 +6,7 @@ use super::{ANSWERED, Ended, INTERRUPTED, first_run, start_log};
 use crate::app::screen::{self, Left};
 use crate::app::{self, Options};
 use crate::config::Locations;
+use crate::system::environment;
 
 pub(super) async fn screen(options: Options) -> Result<u8, Ended> {
     let locations = Locations::from_process(options.config.clone());
@@ -23,6 +24,9 @@ pub(super) async fn screen(options: Options) -> Result<u8, Ended> {
     };
     if !interactive {
         return Err(Ended::usage("error: the screen needs a terminal; `kokua run -p TEXT` answers without one"));
+    }
+    if environment::variable("TERM").is_some_and(|term| term == "dumb") {
+        return Err(Ended::usage("error: TERM=dumb cannot show the screen; `kokua run -p TEXT` answers without one"));
     }
     start_log(&prepared, &options)?;
     match screen::run(prepared).await? {
