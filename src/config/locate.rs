@@ -97,14 +97,14 @@ mod tests {
             config_variable: Some("/etc/variable.toml".into()),
             home_variable: Some("/srv/kokua".into()),
             user_home: Some("/home/me".into()),
-            working_directory: "/work".into(),
+            working_directory: "/here".into(),
         }
     }
 
     #[test]
     fn the_first_that_is_named_wins() {
         let mut locations = everything();
-        assert_eq!(locations.config().unwrap(), Path::new("/work/flag.toml"));
+        assert_eq!(locations.config().unwrap(), Path::new("/here/flag.toml"));
         assert_eq!(locations.named_by(), Some("--config"));
         locations.config_flag = None;
         assert_eq!(locations.config().unwrap(), Path::new("/etc/variable.toml"));
