@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::tasks::words;
 use crate::access::name::shown;
 use crate::access::registry::screen;
 use crate::access::{BuildRefusal, ToolFacts, ToolsetName, World};
 use crate::agent::{BuiltTool, LoadedToolset};
+use crate::system::panic::words;
 use crate::tool::{BuildError, Services, Tool, Toolset, definition, facts};
 
 /// A toolset's build, before or after the hook.

@@ -2,6 +2,7 @@
 //!
 //! A panic that somebody contains, such as a tool's, leaves a crash file and a log line and nothing on the screen.
 
+use std::any::Any;
 use std::backtrace::Backtrace;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -39,6 +40,16 @@ pub fn install(directory: PathBuf, restore: impl Fn() -> Terminal + Send + Sync 
             let _unheard = writeln!(io::stderr(), "kokua crashed: {}\n  {hint}", one_line(info));
         }
     }));
+}
+
+/// What a contained panic said, at most 300 characters of it.
+pub fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("an unexpected panic");
+    text.chars().take(300).collect()
 }
 
 /// What was said, and where.

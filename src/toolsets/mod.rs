@@ -70,11 +70,7 @@ where
 /// What a panic said, or that the work was ended from outside.
 fn panic_text(error: tokio::task::JoinError) -> String {
     match error.try_into_panic() {
-        Ok(panic) => panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "it broke without a word".to_owned()),
+        Ok(panic) => crate::system::panic::words(&*panic),
         Err(_) => "it was ended from outside".to_owned(),
     }
 }

@@ -209,12 +209,3 @@ fn small_and_smallest() {
     press(&mut ui, "Tab", NOW);
     assert_snapshot!("small_card_60x15", frame(&mut ui, NOW + 4_000));
 }
-
-#[test]
-fn first_run() {
-    let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-    let theme = Theme::shipped("default", Colours::Ansi).unwrap();
-    let lines = ["There is no configuration yet. This will be written:".to_owned(), "~/.kokua/config.toml".to_owned()];
-    terminal.draw(|frame| crate::ui::view::first_run(frame, &theme, &lines)).unwrap();
-    assert_snapshot!("first_run_80x24", format!("{}", terminal.backend()));
-}

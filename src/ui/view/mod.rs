@@ -21,7 +21,7 @@ use super::layout::{Columns, MIN_HEIGHT, MIN_WIDTH};
 use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Ui};
 use super::text::{Wrap, clean_line, visible, width};
-use super::theme::{Role, Theme};
+use super::theme::Role;
 use super::transcript::End;
 
 /// Draws the whole screen as it is at `now`, milliseconds since the Unix epoch, and puts the cursor at the caret.
@@ -203,28 +203,4 @@ fn welcome(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         wrap.append(&[Span::styled(text, dim)], &mut lines);
     }
     put_all(buffer, area, &lines);
-}
-
-/// The first-run screen: `lines` say what will be written and where. Drawn before there is a [`Ui`].
-pub fn first_run(frame: &mut Frame<'_>, theme: &Theme, lines: &[String]) {
-    let area = frame.area();
-    if Columns::of(area.width, area.height) == Columns::None {
-        too_small(area, frame.buffer_mut());
-        return;
-    }
-    let indent = [Span::raw("   ")];
-    let wrap = Wrap::words(usize::from(area.width).saturating_sub(3)).indented(&indent, &indent);
-    let mut out = vec![Line::default(), Line::styled(" kokua: first run", theme.style(Role::Heading)), Line::default()];
-    for line in lines {
-        wrap.append(&[Span::styled(visible(line), theme.style(Role::Text))], &mut out);
-    }
-    out.push(Line::default());
-    out.push(Line::from(vec![
-        Span::raw("   "),
-        Span::styled("Enter", theme.style(Role::Key)),
-        Span::styled(" writes it and goes on   ", theme.style(Role::Text)),
-        Span::styled("Esc", theme.style(Role::Key)),
-        Span::styled(" leaves without writing anything", theme.style(Role::Text)),
-    ]));
-    put_all(frame.buffer_mut(), area, &out);
 }
