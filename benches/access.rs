@@ -25,6 +25,7 @@ fn tools(of: usize, count: usize) -> Vec<ToolFacts> {
         risk: Risk::Read,
         bytes: 400,
         digest: "0123456789abcdef".to_owned(),
+        schema: std::sync::Arc::default(),
     };
     (0..count).map(tool).collect()
 }

@@ -4,12 +4,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::declare::{AgentDeclaration, Available};
 use super::grant::Grant;
-use super::held::{Arrival, Held};
+use super::held::{Arrival, Held, HeldTool};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolName, ToolsetName, shown};
 use super::offer::{all_withheld, first_withheld, offer};
 use super::policy::{Entry, GateList, Policy};
@@ -86,6 +88,11 @@ pub struct ToolRow {
     pub shadowed_by: Option<String>,
     /// Why it is withheld from a call made now.
     pub withheld: Option<String>,
+    /// Whether a call made now carries it: held, and no filter withholds it.
+    pub offered: bool,
+    /// The schema of its arguments. Not in `--json`: a listing is not a definition.
+    #[serde(skip)]
+    pub schema: Arc<Value>,
 }
 
 /// One toolset of a report, in available order, those not available last.
@@ -140,6 +147,8 @@ pub struct AgentReport {
     pub deferred: Vec<ToolsetName>,
     /// Every installed toolset with its state.
     pub toolsets: Vec<ToolsetRow>,
+    /// The core tools that it holds, which belong to no toolset (A8), in held order.
+    pub core: Vec<ToolRow>,
     /// Where the pair comes from: `declared in [agents.coder.tools], line 41` or `inherited from [assistant.tools], line 12`.
     pub policy_source: String,
     /// Resolved and pending entries of both lists.
@@ -153,6 +162,8 @@ pub struct AgentReport {
     /// Tools and bytes of the tool block it starts with: what of its resident, preloaded and core tools a call made now
     /// would carry.
     pub start_tools: (usize, usize),
+    /// Tools and bytes of what a call made now would carry: the sum of every row of `toolsets` and `core` that is offered.
+    pub offered: (usize, usize),
 }
 
 /// The five answers for `tool` of `agent`, each with every reason. `held`: a running agent's list; `None`: a fresh agent's,
@@ -335,6 +346,10 @@ pub fn report(world: &World, agent: &AgentName, held: Option<&Held>, conversatio
     let first = available.iter().filter_map(|name| world.registry().get(name.as_str()));
     let rest = installed.iter().filter(|facts| !available.contains(&facts.name));
     let toolsets = first.chain(rest).map(|facts| toolset_row(world, agent, held, life, facts)).collect();
+    let core = held.tools().iter().filter(|tool| tool.arrival == Arrival::Core);
+    let core = core.filter_map(|tool| Some(tool_row(world, agent, held, &tool.id, world.core(&tool.id.name)?))).collect();
+    let kept = offer(world, agent, held).kept;
+    let kept: Vec<&HeldTool> = kept.iter().filter_map(|index| held.tools().get(*index)).collect();
     let earned: BTreeSet<&str> =
         world.declarations().agents.iter().flat_map(|other| world.core_tools(&other.name.value)).collect();
     let rows = |policy: &Policy| policy.entries.iter().map(|entry| entry_row(world, entry, &earned)).collect();
@@ -350,6 +365,7 @@ pub fn report(world: &World, agent: &AgentName, held: Option<&Held>, conversatio
         deferred: world.deferred(agent),
         available,
         toolsets,
+        core,
         policy_source: source(world, agent),
         entries: rows(world.policies.of(agent)),
         floor: rows(&world.policies.floor),
@@ -359,7 +375,8 @@ pub fn report(world: &World, agent: &AgentName, held: Option<&Held>, conversatio
                 world.grants(conversation).into_iter().filter(|grant| grant.agent == *agent).cloned().collect()
             })
             .unwrap_or_default(),
-        start_tools: start_tools(world, agent, held),
+        start_tools: sum(kept.iter().filter(|tool| tool.arrival != Arrival::Loaded)),
+        offered: sum(kept.iter()),
     }
 }
 
@@ -373,27 +390,34 @@ enum Life {
 fn toolset_row(world: &World, agent: &AgentName, held: &Held, life: Life, facts: &ToolsetFacts) -> ToolsetRow {
     let toolset = &facts.name;
     let arrival = held.arrival(toolset);
-    let row = |tool: &ToolFacts| {
-        let id = ToolId::of(toolset, &tool.name);
-        let lost = arrival.and_then(|_| held.holder(&id.owner, &id.name)).filter(|holder| holder.id != id);
-        ToolRow {
-            name: tool.name.clone(),
-            risk: tool.risk,
-            bytes: tool.bytes,
-            gate: world.policies.gate(agent, &id).map(|(_, entry)| entry.list),
-            shadowed_by: lost.map(|holder| match &holder.id.owner {
-                Owner::Core => "core".to_owned(),
-                Owner::Toolset(owner) => owner.to_string(),
-            }),
-            withheld: first_withheld(world, &id).map(|withheld| withheld.reason),
-        }
-    };
+    let row = |tool: &ToolFacts| tool_row(world, agent, held, &ToolId::of(toolset, &tool.name), tool);
     ToolsetRow {
         name: toolset.clone(),
         kind: facts.kind,
         description: facts.description.clone(),
         state: toolset_state(world, agent, arrival, life, toolset),
         tools: world.last_build(toolset).map(|tools| tools.iter().map(row).collect()),
+    }
+}
+
+fn tool_row(world: &World, agent: &AgentName, held: &Held, id: &ToolId, tool: &ToolFacts) -> ToolRow {
+    let holder = match id.toolset() {
+        Some(toolset) if held.arrival(toolset).is_none() => None,
+        _ => held.holder(&id.owner, &id.name),
+    };
+    let withheld = first_withheld(world, id).map(|withheld| withheld.reason);
+    ToolRow {
+        name: tool.name.clone(),
+        risk: tool.risk,
+        bytes: tool.bytes,
+        gate: world.policies.gate(agent, id).map(|(_, entry)| entry.list),
+        offered: withheld.is_none() && holder.is_some_and(|holder| holder.id == *id),
+        shadowed_by: holder.filter(|holder| holder.id != *id).map(|holder| match &holder.id.owner {
+            Owner::Core => "core".to_owned(),
+            Owner::Toolset(owner) => owner.to_string(),
+        }),
+        withheld,
+        schema: Arc::clone(&tool.schema),
     }
 }
 
@@ -462,8 +486,7 @@ fn dropped_defaults(world: &World, agent: &AgentName) -> Vec<String> {
     world.policies.default_pair().entries.iter().filter(dropped).map(|entry| shown(&entry.written)).collect()
 }
 
-fn start_tools(world: &World, agent: &AgentName, held: &Held) -> (usize, usize) {
-    let kept = offer(world, agent, held).kept;
-    let start = kept.iter().filter_map(|index| held.tools().get(*index)).filter(|tool| tool.arrival != Arrival::Loaded);
-    start.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
+/// Tools and bytes.
+fn sum<'a>(tools: impl Iterator<Item = &'a &'a HeldTool>) -> (usize, usize) {
+    tools.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
 }

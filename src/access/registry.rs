@@ -3,8 +3,10 @@
 //! The registry says what a name can resolve to; it never says what an agent holds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::name::{NameDefect, ToolName, ToolsetName, near};
 
@@ -63,6 +65,9 @@ pub struct ToolFacts {
     pub bytes: usize,
     /// Hex digest of the definition, so that a change after the card was drawn is seen (O3).
     pub digest: String,
+    /// The schema of its arguments, to be shown. Nothing here decides by it, and it is stored nowhere: the digest is.
+    #[serde(skip)]
+    pub schema: Arc<Value>,
 }
 
 /// Every installed toolset, in trust order, then in registration order within a kind (A6).

@@ -453,6 +453,11 @@ impl World {
         self.builds.get(toolset)?.accepted.as_deref()
     }
 
+    /// What is known of the core tool of this name, whoever earns it.
+    pub(super) fn core(&self, name: &ToolName) -> Option<&ToolFacts> {
+        self.core.iter().find(|facts| facts.name == *name)
+    }
+
     /// Why `toolset` may not be built again, if P9 refused it.
     pub fn refusal(&self, toolset: &ToolsetName) -> Option<&BuildRefusal> {
         self.builds.get(toolset)?.refused.as_ref()

@@ -2,6 +2,8 @@
 //!
 //! Time, chance and everything from outside enters here as values.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::call::CallId;
@@ -30,8 +32,13 @@ impl BuiltTool {
     /// A tool by its declared name. Its bytes and digest are taken from the definition, so that every build counts alike.
     pub fn new(name: &str, risk: Risk, description: &str, schema: Value) -> Self {
         let definition = ToolDefinition { wire: WireName::new(name), description: description.to_owned(), schema };
-        let facts =
-            ToolFacts { name: ToolName::new(name), risk, bytes: definition.bytes(), digest: definition.digest() };
+        let facts = ToolFacts {
+            name: ToolName::new(name),
+            risk,
+            bytes: definition.bytes(),
+            digest: definition.digest(),
+            schema: Arc::new(definition.schema.clone()),
+        };
         Self { facts, definition }
     }
 }

@@ -74,6 +74,7 @@ fn text(model: &str, report: &AgentReport) -> String {
     );
     row("resident", report.resident.as_ref().map_or_else(|| "every available toolset".to_owned(), list));
     row("deferred", list(&report.deferred));
+    row("core", list(report.core.iter().map(|tool| &tool.name)));
     row("policy", report.policy_source.clone());
     for (name, which) in [("confirm", GateList::Confirm), ("review", GateList::Review)] {
         row(name, entries(report.entries.iter().filter(|entry| entry.list == which)));

@@ -114,6 +114,7 @@ pub fn facts(spec: &ToolSpec) -> ToolFacts {
         risk: spec.risk,
         bytes: definition.bytes(),
         digest: definition.digest(),
+        schema: Arc::new(definition.schema),
     }
 }
 

@@ -92,7 +92,13 @@ pub(crate) fn declare(agents: Vec<AgentDeclaration>) -> Declarations {
 }
 
 pub(crate) fn facts(name: &str) -> ToolFacts {
-    ToolFacts { name: ToolName::new(name), risk: Risk::Read, bytes: 100, digest: format!("digest of {name}") }
+    ToolFacts {
+        name: ToolName::new(name),
+        risk: Risk::Read,
+        bytes: 100,
+        digest: format!("digest of {name}"),
+        schema: std::sync::Arc::default(),
+    }
 }
 
 pub(crate) fn tools(names: &[&str]) -> Vec<ToolFacts> {

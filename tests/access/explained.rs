@@ -184,6 +184,45 @@ fn k1_a_running_agents_report_shows_its_own_loads_and_grants() {
     assert_eq!(running.toolsets[3].state, ToolsetState::Refused { entry: "web.get".to_owned() });
 }
 
+/// Tools and bytes of every row that a call made now carries.
+fn offered_rows(report: &AgentReport) -> (usize, usize) {
+    let toolsets = report.toolsets.iter().flat_map(|row| row.tools.iter().flatten());
+    let offered = toolsets.chain(&report.core).filter(|tool| tool.offered);
+    offered.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
+}
+
+#[test]
+fn k1_the_rows_of_a_report_sum_to_what_a_call_made_now_carries() {
+    let mut world = world();
+    let fresh = report(&world, &me(), None, None);
+    assert_eq!(fresh.core.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["available_tools", "load_tools"]);
+    assert_eq!(fresh.core[1].gate, Some(GateList::Confirm));
+    assert_eq!(fresh.offered, fresh.start_tools);
+    // One of files' two tools lost its name, and a load, a switch and a check each change the call.
+    let mut held = world.fresh(&me());
+    let now = |world: &World, held: &Held| {
+        let report = report(world, &me(), Some(held), None);
+        assert_eq!(offered_rows(&report), report.offered);
+        assert_eq!(report.offered.0, offer(world, &me(), held).kept.len());
+        report.offered
+    };
+    assert_eq!(now(&world, &held), (5, 500));
+    let build = tools(&["now", "copy"]);
+    world.report_build(&toolset("time"), &build).unwrap();
+    assert_eq!(now(&world, &held), (5, 500), "built, not held");
+    held.add(&toolset("time"), Arrival::Loaded, &build);
+    assert_eq!(now(&world, &held), (6, 600));
+    world.switch_off(words(&["files"], 7)).unwrap();
+    assert_eq!(now(&world, &held), (5, 500));
+    let no = Withheld { filter: Filter::Check, reason: "no".to_owned() };
+    world.report_check(&toolset("fs"), Some("stat"), Some(no));
+    assert_eq!(now(&world, &held), (4, 400));
+    for agent in ["coder", "everything", "writer"] {
+        let report = report(&world, &agent_name(agent), None, None);
+        assert_eq!(offered_rows(&report), report.offered, "{agent}");
+    }
+}
+
 #[test]
 fn k1_json_is_flat_where_it_is_read() {
     let world = world();

@@ -6,6 +6,7 @@ mod random;
 mod told;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -307,7 +308,21 @@ pub(super) fn ledger(grown: bool) -> Ledger {
 }
 
 fn tool_row(name: &str, risk: Risk, bytes: usize, gate: Option<GateList>) -> ToolRow {
-    ToolRow { name: ToolName::new(name), risk, bytes, gate, shadowed_by: None, withheld: None }
+    let schema = match name {
+        "run_command" => json!({
+            "type": "object",
+            "properties": {
+                "command": {"type": "string", "description": "The command line."},
+                "cwd": {"type": "string", "description": "Where it runs; the working directory where it is left out."},
+                "timeout_s": {"type": ["integer", "null"]},
+            },
+            "required": ["command"],
+        }),
+        "load_tools" => json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}),
+        _ => json!({"type": "object"}),
+    };
+    let name = ToolName::new(name);
+    ToolRow { name, risk, bytes, gate, shadowed_by: None, withheld: None, offered: true, schema: Arc::new(schema) }
 }
 
 fn toolset_row(name: &str, description: &str, state: ToolsetState, tools: Option<Vec<ToolRow>>) -> ToolsetRow {
@@ -328,6 +343,7 @@ pub(super) fn report() -> AgentReport {
     let names = |names: &[&str]| names.iter().map(|name| ToolsetName::new(*name)).collect::<Vec<_>>();
     let mut python = tool_row("execute_python", Risk::Exec, 733, Some(GateList::Review));
     python.withheld = Some("no python3 on this machine".to_owned());
+    python.offered = false;
     AgentReport {
         agent: AgentName::new("assistant"),
         entry: true,
@@ -392,6 +408,10 @@ pub(super) fn report() -> AgentReport {
             ),
             toolset_row("web", "Searches the web.", ToolsetState::NotAvailable, None),
         ],
+        core: vec![
+            tool_row("available_tools", Risk::Read, 401, None),
+            tool_row("load_tools", Risk::Read, 377, None),
+        ],
         policy_source: "inherited from [assistant.tools], line 12".to_owned(),
         entries: vec![
             entry("config.update_config", GateList::Confirm, 13, &[], true),
@@ -410,7 +430,8 @@ pub(super) fn report() -> AgentReport {
             arguments: r#"{"command":"cargo check"}"#.to_owned(),
             uses: 3,
         }],
-        start_tools: (10, 5_975),
+        start_tools: (9, 5_242),
+        offered: (11, 6_342),
     }
 }
 
