@@ -12,8 +12,10 @@ use super::width::grapheme_width;
 pub enum Breaks {
     /// Between words, after hyphens, between wide characters; inside a word only when it is longer than a line.
     Words,
-    /// Anywhere, keeping every space: code and diffs.
+    /// Anywhere, keeping every space: diffs and arguments.
     Anywhere,
+    /// After white space in the second half of the line, else anywhere, keeping every space: code.
+    Code,
 }
 
 /// How to wrap: a width in columns, indents included, and what stands before the first line and before the others.
@@ -105,7 +107,15 @@ impl<'a> Wrap<'a> {
                     }
                     continue;
                 }
-                let cut = if breakable > start { breakable } else { at };
+                let late = |cut: usize| {
+                    let kept: usize = cells[start..cut].iter().map(|cell| usize::from(cell.columns)).sum();
+                    2 * kept >= room_now
+                };
+                let cut = match self.breaks {
+                    Breaks::Code if cell.kind == Kind::Space || !late(breakable) => at,
+                    _ if breakable > start => breakable,
+                    _ => at,
+                };
                 writer.line(&cells[start..cut], self.breaks, room_now);
                 (start, breakable, room_now) = (cut, cut, room_rest);
                 used = cells[cut..at].iter().map(|cell| usize::from(cell.columns)).sum();
@@ -133,7 +143,7 @@ impl Writer<'_, '_, '_> {
     fn line(&mut self, cells: &[Cell], breaks: Breaks, room: usize) {
         let kept = match breaks {
             Breaks::Words => cells.iter().rposition(|cell| cell.kind != Kind::Space).map_or(0, |last| last + 1),
-            Breaks::Anywhere => cells.len(),
+            Breaks::Anywhere | Breaks::Code => cells.len(),
         };
         let mut line = self.first.take().unwrap_or_else(|| self.rest.clone());
         let mut cells = &cells[..kept];
@@ -190,10 +200,12 @@ fn cells(spans: &[Span<'_>], breaks: Breaks) -> Vec<Cell> {
                 _ => Kind::Other,
             };
             let columns = u8::try_from(grapheme_width(text)).unwrap_or(u8::MAX);
-            if breaks == Breaks::Words
-                && let Some(last) = cells.last_mut()
-            {
-                last.breaks = last.kind == Kind::Space || may_break(before, last.columns, head, columns);
+            if let Some(last) = cells.last_mut() {
+                last.breaks = match breaks {
+                    Breaks::Words => last.kind == Kind::Space || may_break(before, last.columns, head, columns),
+                    Breaks::Code => last.kind == Kind::Space,
+                    Breaks::Anywhere => false,
+                };
             }
             cells.push(Cell {
                 span: narrow(index),

@@ -134,5 +134,5 @@ fn row(spans: &[Span<'_>], page: &Page<'_>, first: bool, lines: &mut Vec<Line<'s
     let with_bar = |indent: &[Span<'static>]| [indent, std::slice::from_ref(&bar)].concat();
     let rest = with_bar(page.rest);
     let first = if first { with_bar(page.first) } else { rest.clone() };
-    Wrap { width: page.width, first: &first, rest: &rest, breaks: Breaks::Anywhere }.append(spans, lines);
+    Wrap { width: page.width, first: &first, rest: &rest, breaks: Breaks::Code }.append(spans, lines);
 }
