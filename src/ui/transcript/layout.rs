@@ -270,8 +270,13 @@ impl Layout<'_> {
             Span::styled(state, self.style(role)),
         ];
         lines.push(Line::from(truncate_spans(line, self.frame.width)));
-        if fold == Fold::Open {
-            self.tool_body(row, lines);
+        match (fold, failure(row)) {
+            (Fold::Open, _) => self.tool_body(row, lines),
+            (Fold::Folded, Some(reason)) => {
+                let line = vec![self.blank(4), Span::styled(format!("└ {reason}"), self.style(Role::Text))];
+                lines.push(Line::from(truncate_spans(line, self.frame.width)));
+            }
+            (Fold::Folded, None) => {}
         }
     }
 
@@ -397,6 +402,19 @@ fn state_words(state: &ToolState, now: i64) -> (String, Role) {
             }
         }
     }
+}
+
+/// The first line of what a failed call answered. A call that was not allowed has a receipt that says more.
+fn failure(row: &ToolRow) -> Option<String> {
+    let ToolState::Ended { ending, .. } = &row.state else { return None };
+    match ending {
+        Ending::Failed | Ending::InvalidArguments | Ending::Unknown | Ending::Refused | Ending::TimedOut => {}
+        Ending::Ok | Ending::Loaded { .. } | Ending::NotAllowed | Ending::NotExecuted | Ending::Interrupted => {
+            return None;
+        }
+    }
+    let line = row.result.as_deref()?.lines().find(|line| !line.trim().is_empty())?;
+    Some(clean_line(line.get(..line.floor_char_boundary(4 * ARGUMENT)).unwrap_or_default()))
 }
 
 /// Arguments on one line: words bare, words with spaces quoted, everything else by its name.

@@ -84,10 +84,13 @@ fn story() -> Transcript {
         running,
     ))));
     story.push_nested(Block::Call(Box::new(call(1, 9, &[]))), 1);
-    story.push_nested(
-        Block::Tool(Box::new(row("fs.read_file", json!({"path": "x"}), ended(Ending::Failed, None, None)))),
-        1,
-    );
+    let failed = ToolRow {
+        result: Some(
+            "x is not there: the working directory has main.rs and lib.rs, and no folder of that name".to_owned(),
+        ),
+        ..row("fs.read_file", json!({"path": "x"}), ended(Ending::Failed, None, None))
+    };
+    story.push_nested(Block::Tool(Box::new(failed)), 1);
     story.push(Block::Call(Box::new(call(2, 24, &["documents"]))));
     story.push(Block::Alert {
         severity: Severity::Warning,
@@ -157,6 +160,35 @@ fn a_folded_row_is_one_line_and_only_arguments_give_way() {
         if width >= 52 {
             assert!(line.contains("compute.run_command ") && line.contains("WAITS FOR YOU · 1 of 2"), "{line}");
         }
+    }
+}
+
+#[test]
+fn a_folded_row_of_a_failed_call_says_why_under_it() {
+    let text = "\nunix: no such file\u{1b}[31m\nsecond line\n";
+    for (ending, says) in [
+        (Ending::Failed, true),
+        (Ending::InvalidArguments, true),
+        (Ending::Unknown, true),
+        (Ending::Refused, true),
+        (Ending::TimedOut, true),
+        (Ending::Ok, false),
+        (Ending::NotAllowed, false),
+        (Ending::NotExecuted, false),
+        (Ending::Interrupted, false),
+    ] {
+        let mut transcript = Transcript::new();
+        let failed = ToolRow {
+            result: Some(text.to_owned()),
+            ..row("fs.read_file", json!({"path": "x"}), ended(ending.clone(), None, None))
+        };
+        let id = transcript.push(Block::Tool(Box::new(failed)));
+        let shown = screen(&mut transcript, 40, 12);
+        assert_eq!(shown.contains("    └ unix: no such file"), says, "{ending:?}: {shown}");
+        assert!(!shown.contains("second line"), "{shown}");
+        transcript.toggle_fold(id);
+        let shown = screen(&mut transcript, 40, 12);
+        assert!(!shown.contains("└") && shown.contains("second line"), "{ending:?}: {shown}");
     }
 }
 
