@@ -347,7 +347,8 @@ pub fn report(world: &World, agent: &AgentName, held: Option<&Held>, conversatio
     let rest = installed.iter().filter(|facts| !available.contains(&facts.name));
     let toolsets = first.chain(rest).map(|facts| toolset_row(world, agent, held, life, facts)).collect();
     let core = held.tools().iter().filter(|tool| tool.arrival == Arrival::Core);
-    let core = core.filter_map(|tool| Some(tool_row(world, agent, held, &tool.id, world.core(&tool.id.name)?))).collect();
+    let core =
+        core.filter_map(|tool| Some(tool_row(world, agent, held, &tool.id, world.core(&tool.id.name)?))).collect();
     let kept = offer(world, agent, held).kept;
     let kept: Vec<&HeldTool> = kept.iter().filter_map(|index| held.tools().get(*index)).collect();
     let earned: BTreeSet<&str> =

@@ -121,7 +121,7 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         Action::RowOpen => return open_row(ui, now),
 
         Action::RequestLoad => request_load(ui, now),
-        Action::Switch => return switch(ui),
+        Action::Switch => return switch(ui, now),
         Action::FilterTools => ui.prompt = Some(Prompt::FilterTools(LineInput::of(&ui.panes.tool_filter))),
         Action::SortByBytes => {
             ui.panes.tool_sort = match ui.panes.tool_sort {
@@ -230,6 +230,9 @@ fn close_one(ui: &mut Ui) -> bool {
     if ui.composer.dismiss() {
         return true;
     }
+    if ui.focus == Focus::Pane && clear_filter(ui) {
+        return true;
+    }
     if ui.focus == Focus::Pane || (ui.pane_visible() && ui.main_covered()) {
         ui.panes.opened = Opened::ByWidth;
         ui.focus = Focus::Composer;
@@ -245,6 +248,16 @@ fn close_one(ui: &mut Ui) -> bool {
         return true;
     }
     false
+}
+
+/// Shows all rows of the pane again. Whether some were hidden.
+fn clear_filter(ui: &mut Ui) -> bool {
+    let filter = match ui.pane() {
+        PaneKind::Tools => &mut ui.panes.tool_filter,
+        PaneKind::Conversations => &mut ui.panes.conversation_filter,
+        PaneKind::Agents | PaneKind::Policy => return false,
+    };
+    !std::mem::take(filter).is_empty()
 }
 
 fn stop(ui: &mut Ui) -> Vec<Cmd> {
@@ -437,10 +450,10 @@ fn open_row(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     }
     match ui.pane() {
         PaneKind::Tools => {
-            if let Some(name) = rows::selected_toolset(ui).map(|row| row.name.to_string())
-                && !ui.panes.expanded.remove(&name)
+            if let Some(key) = rows::selected_tools_row(ui).map(|row| row.key())
+                && !ui.panes.expanded.remove(&key)
             {
-                ui.panes.expanded.insert(name);
+                ui.panes.expanded.insert(key);
             }
         }
         PaneKind::Conversations => {
@@ -472,7 +485,8 @@ fn request_load(ui: &mut Ui, now: i64) {
         ui.flash("only that agent itself can load it", now);
         return;
     }
-    let Some(row) = rows::selected_toolset(ui) else { return };
+    let Some(group) = rows::selected_tools_row(ui).map(|row| row.group) else { return };
+    let Some(row) = group.toolset() else { return ui.flash("it is held already", now) };
     match row.state {
         ToolsetState::Loadable | ToolsetState::Failed { .. } => {
             let words = format!("Please load the toolset {}.", clean_line(row.name.as_str()));
@@ -487,8 +501,12 @@ fn request_load(ui: &mut Ui, now: i64) {
     }
 }
 
-fn switch(ui: &Ui) -> Vec<Cmd> {
-    let Some(row) = rows::selected_toolset(ui) else { return Vec::new() };
+fn switch(ui: &mut Ui, now: i64) -> Vec<Cmd> {
+    let Some(group) = rows::selected_tools_row(ui).map(|row| row.group) else { return Vec::new() };
+    let Some(row) = group.toolset() else {
+        ui.flash("core tools belong to no toolset and have no switch", now);
+        return Vec::new();
+    };
     let to = if matches!(row.state, ToolsetState::Off { .. }) { Switched::On } else { Switched::Off };
     vec![Cmd::Submit(Command::Switch { toolset: row.name.clone(), to }), Cmd::Submit(Command::Report)]
 }

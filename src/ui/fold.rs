@@ -40,6 +40,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         }
         Event::TurnStarted { at, .. } => {
             let since = if ui.replaying { at } else { now };
+            ui.turns += 1;
             ui.turn = Some(Turn { since, call: 0, retry: None, stopping: false });
         }
         Event::Said { text, origin } => {
@@ -52,9 +53,11 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
                 turn.call = line.number;
                 turn.retry = None;
             }
-            let grown = !line.grown.is_empty() && !ui.replaying;
+            // A check may have changed what calls carry since the last report.
+            let reported = ui.entry_report().is_none_or(|report| report.offered == (line.tools, line.tool_bytes));
+            let old = !line.grown.is_empty() || !reported;
             ui.keep_call(line);
-            if grown {
+            if old && !ui.replaying {
                 cmds.push(Cmd::Submit(Command::Report));
             }
         }
@@ -146,6 +149,7 @@ fn begin(ui: &mut Ui) {
     ui.inbox.clear();
     ui.calls.clear();
     ui.calls_dropped = 0;
+    ui.turns = 0;
     ui.turn = None;
     ui.searching = None;
     ui.replaying = true;

@@ -55,7 +55,7 @@ pub struct Panes {
     pub tool_filter: String,
     /// The tools pane's order.
     pub tool_sort: ToolSort,
-    /// Toolsets whose tools are listed under them.
+    /// Toolsets whose tools are listed under them, and tools (`fs.read_file`) whose parameters are.
     pub expanded: std::collections::BTreeSet<String>,
     /// The conversations pane's filter.
     pub conversation_filter: String,

@@ -91,6 +91,8 @@ pub(super) struct Turn {
 /// One model call of the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ModelCall {
+    /// Its turn among the conversation's, from 1.
+    pub turn: usize,
     /// Its rule, without the ledger.
     pub line: CallLine,
     /// Who was in it, where that is known.
@@ -153,6 +155,8 @@ pub struct Ui {
     pub(super) replaying: bool,
     pub(super) session: Option<Session>,
     pub(super) turn: Option<Turn>,
+    /// Turns of the conversation that have begun.
+    pub(super) turns: usize,
     pub(super) calls: VecDeque<ModelCall>,
     pub(super) calls_dropped: usize,
     pub(super) transcript: Transcript,
@@ -186,6 +190,7 @@ impl Ui {
             replaying: false,
             session: None,
             turn: None,
+            turns: 0,
             calls: VecDeque::new(),
             calls_dropped: 0,
             transcript: Transcript::new(),
@@ -325,7 +330,7 @@ impl Ui {
             self.calls.pop_front();
             self.calls_dropped += 1;
         }
-        self.calls.push_back(ModelCall { line, ledger, usage: None, took_ms: None });
+        self.calls.push_back(ModelCall { turn: self.turns, line, ledger, usage: None, took_ms: None });
     }
 
     /// The model call at this place among all of the conversation, if it is still kept.
@@ -343,6 +348,12 @@ impl Ui {
     pub(super) fn entry_report(&self) -> Option<&AgentReport> {
         let entry = self.session.as_ref().and_then(|session| self.reports.get(&session.agent));
         entry.or_else(|| self.reports.values().find(|report| report.entry))
+    }
+
+    /// Tools and bytes that a call of the entry agent carries: made now, as reported; before any report, its last.
+    pub(super) fn carries(&self) -> Option<(usize, usize)> {
+        let last = || self.calls.back().map(|call| (call.line.tools, call.line.tool_bytes));
+        self.entry_report().map(|report| report.offered).or_else(last)
     }
 
     /// Whether a side pane is drawn, in whatever layout.

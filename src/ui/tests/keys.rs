@@ -284,7 +284,7 @@ fn a_command_that_wants_words_is_written_out() {
 #[test]
 fn the_tools_pane_asks_and_switches() {
     let mut ui = begun(80, 24);
-    press_all(&mut ui, "F3 End Up Up Up", NOW, 1);
+    press_all(&mut ui, "F3 End Up Up Up Up", NOW, 1);
     press(&mut ui, "l", NOW);
     assert_eq!(ui.draft(), "Please load the toolset misc.");
     assert_eq!(ui.focus(), Focus::Composer);
@@ -361,9 +361,103 @@ fn a_search_says_where_it_stands_and_how_to_go_on() {
     press(&mut ui, "Enter", NOW);
     let hints = |ui: &mut Ui| frame(ui, NOW).lines().nth(23).unwrap().to_owned();
     let line = hints(&mut ui);
-    assert!(line.contains("n / N match") && line.ends_with("match 3 of 3"), "{line}");
+    assert!(line.contains("n/N match") && line.ends_with("match 3 of 3"), "{line}");
     press(&mut ui, "n", NOW);
     assert!(hints(&mut ui).ends_with("match 1 of 3"));
+}
+
+#[test]
+fn a_filter_is_said_with_the_key_that_clears_it() {
+    for (pane, word, hidden) in [("F6", "trip", "csv import"), ("F3", "todo", "memory")] {
+        let mut ui = begun(80, 24);
+        tell_all(&mut ui, [conversations()]);
+        press_all(&mut ui, &format!("{pane} /"), NOW, 1);
+        type_text(&mut ui, word, NOW);
+        press(&mut ui, "Esc", NOW);
+        assert!(frame(&mut ui, NOW).contains(hidden), "Esc in the prompt shows all");
+        press(&mut ui, "/", NOW);
+        type_text(&mut ui, word, NOW);
+        press(&mut ui, "Enter", NOW);
+        let shown = frame(&mut ui, NOW);
+        assert!(!shown.contains(hidden) && shown.contains(&format!("filter: {word}  Esc clears")), "{shown}");
+        press(&mut ui, "Esc", NOW);
+        let shown = frame(&mut ui, NOW);
+        assert!(shown.contains(hidden) && !shown.contains("filter: "), "{shown}");
+        assert_eq!(ui.focus(), Focus::Pane, "the pane is closed by the next one");
+        press(&mut ui, "Esc", NOW);
+        assert_eq!(ui.focus(), Focus::Composer);
+    }
+}
+
+/// The text of one line with its keys in brackets.
+fn keys_marked(ui: &mut Ui, row: u16, now: i64) -> String {
+    let (width, height) = (ui.width, ui.height);
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| view(ui, frame, now)).unwrap();
+    let key = ui.theme.style(super::super::theme::Role::Key).fg;
+    let (mut line, mut inside) = (String::new(), false);
+    for x in 0..width {
+        let cell = terminal.backend().buffer().cell((x, row)).unwrap();
+        if inside != (Some(cell.fg) == key) {
+            line.push(if inside { ']' } else { '[' });
+            inside = !inside;
+        }
+        line.push_str(cell.symbol());
+    }
+    line.trim_end().to_owned()
+}
+
+fn hints_marked(ui: &mut Ui) -> String {
+    let last = ui.height - 1;
+    keys_marked(ui, last, NOW + 9_000)
+}
+
+#[test]
+fn every_key_of_a_hint_looks_like_one() {
+    let mut ui = with_cards();
+    press(&mut ui, "Ctrl+Y", NOW + 5_000);
+    let hints = hints_marked(&mut ui);
+    assert_eq!(hints, " [Esc] back  [Up]/[Down] scroll  [g] its call  [n]/[p] other asks  [Ctrl+C] stop");
+    press(&mut ui, "D", NOW + 9_000);
+    assert!(hints_marked(&mut ui).ends_with("[Enter] denies  [Esc] back"));
+    // Only what is bound is said.
+    let mut ui = begun(80, 24);
+    let keys = [("card_down".to_owned(), vec!["Ctrl+N".to_owned()])].into();
+    ui.keys = KeyMap::with(&keys).unwrap();
+    turn_with_card(&mut ui);
+    press(&mut ui, "Ctrl+Y", NOW + 5_000);
+    assert!(hints_marked(&mut ui).contains("[Up]/[Ctrl+N] scroll"));
+}
+
+#[test]
+fn a_card_without_focus_shows_no_live_key_but_the_one_that_focuses_it() {
+    let mut ui = with_cards();
+    let footer = |ui: &mut Ui, now: i64| {
+        let row = frame(ui, now).lines().position(|line| line.contains("a allow once")).unwrap();
+        keys_marked(ui, u16::try_from(row).unwrap(), now)
+    };
+    let unfocused = footer(&mut ui, NOW + 9_000);
+    assert!(unfocused.starts_with(" [Ctrl+Y] to answer:  a allow once  s allow this exact call here"), "{unfocused}");
+    assert_eq!(unfocused.matches('[').count(), 1, "{unfocused}");
+    press(&mut ui, "Ctrl+Y", NOW + 9_000);
+    assert!(footer(&mut ui, NOW + 12_000).starts_with(" [a] allow once   [s] allow this exact call here   [d] deny"));
+    // Just come up: allowing is inert and said to be, denying works.
+    let mut ui = with_cards();
+    press(&mut ui, "Ctrl+Y", NOW + 1);
+    let inert = footer(&mut ui, NOW + 2);
+    assert!(inert.starts_with(" a allow once   s allow this exact call here   [d] deny"), "{inert}");
+    assert!(frame(&mut ui, NOW + 2).contains("allow: in a moment"));
+}
+
+#[test]
+fn a_long_argument_stands_after_the_short_ones() {
+    let mut ui = begun(80, 24);
+    let content = "a line of the file\n".repeat(30);
+    let arguments = json!({"content": content, "mode": "overwrite", "path": "notes/plan.md"});
+    tell_all(&mut ui, [started(), said("write it"), call(1, &[], true), ask(1, arguments)]);
+    let shown = frame(&mut ui, NOW + 5_000);
+    let place = |word: &str| shown.find(word).unwrap_or_else(|| panic!("{word} is out of view\n{shown}"));
+    assert!(place("mode   ") < place("path   ") && place("path   ") < place("content   "), "{shown}");
 }
 
 #[test]

@@ -408,10 +408,7 @@ pub(super) fn report() -> AgentReport {
             ),
             toolset_row("web", "Searches the web.", ToolsetState::NotAvailable, None),
         ],
-        core: vec![
-            tool_row("available_tools", Risk::Read, 401, None),
-            tool_row("load_tools", Risk::Read, 377, None),
-        ],
+        core: vec![tool_row("available_tools", Risk::Read, 401, None), tool_row("load_tools", Risk::Read, 377, None)],
         policy_source: "inherited from [assistant.tools], line 12".to_owned(),
         entries: vec![
             entry("config.update_config", GateList::Confirm, 13, &[], true),

@@ -172,11 +172,68 @@ fn many_tools_are_said_in_the_header_and_red_where_the_provider_takes_no_more() 
 }
 
 #[test]
-fn growth_asks_for_a_fresh_report() {
+fn a_call_that_carries_other_than_was_reported_asks_for_a_fresh_report() {
     let mut ui = begun(80, 24);
     tell_all(&mut ui, [started()]);
-    assert_eq!(tell(&mut ui, call(1, &[], true), NOW), []);
-    assert_eq!(tell(&mut ui, call(2, &["todo"], true), NOW), [Cmd::Submit(Command::Report)]);
+    assert_eq!(tell(&mut ui, call(1, &[], true), NOW), [Cmd::Submit(Command::Report)], "9 tools, not 11");
+    let grown = tell(&mut ui, call(2, &["todo"], true), NOW);
+    assert_eq!(grown, [Cmd::Submit(Command::Report)]);
+    assert_eq!(tell(&mut ui, call(3, &[], true), NOW), []);
+}
+
+/// Tools that the rows of the tools pane count, summed as a person would.
+fn rows_sum(frame: &str) -> usize {
+    let rows = frame.lines().filter_map(|line| line.split_once('│')).map(|(_, pane)| pane);
+    let rows = rows.filter_map(|row| row.strip_prefix([' ', '›'])?.strip_prefix(['R', 'L', '?']));
+    let count = |row: &str| row.split_whitespace().nth(1)?.split('/').next()?.parse::<usize>().ok();
+    rows.filter_map(count).sum()
+}
+
+#[test]
+fn the_rows_of_the_tools_pane_sum_to_what_its_heading_and_the_header_say() {
+    let mut ui = begun(120, 40);
+    tell_all(&mut ui, [started(), said("hello"), call(2, &[], true), used(2), ended()]);
+    let shown = frame(&mut ui, NOW);
+    assert_eq!(rows_sum(&shown), 11, "{shown}");
+    assert!(shown.contains("11 tools  19% ctx") && shown.contains("F3  11, 6.3 kB"), "{shown}");
+    // Switched off: what a call now carries follows at once, what the last one carried stays.
+    let mut off = report();
+    off.toolsets[1].state = ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned() };
+    off.toolsets[1].tools.iter_mut().flatten().for_each(|tool| tool.offered = false);
+    off.offered = (9, 5_096);
+    tell_all(&mut ui, [Event::Report(Box::new(off))]);
+    let shown = frame(&mut ui, NOW);
+    assert_eq!(rows_sum(&shown), 9, "{shown}");
+    assert!(shown.contains(" 9 tools  19% ctx") && shown.contains("F3   9, 5.1 kB"), "{shown}");
+    assert!(shown.contains("call 2 · 11 tools"), "{shown}");
+}
+
+#[test]
+fn a_tool_shows_its_parameters() {
+    let mut ui = begun(80, 40);
+    press_all(&mut ui, "F3 Down Down Down Enter Down Enter", NOW, 1);
+    let shown = frame(&mut ui, NOW);
+    for line in ["       command    string, required  The command line.", "       timeout_s  integer"] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+    }
+    press_all(&mut ui, "Up Enter End Up Enter", NOW, 1);
+    let shown = frame(&mut ui, NOW);
+    assert!(!shown.contains("run_command") && shown.contains("load_tools"), "{shown}");
+    assert_eq!(press(&mut ui, "o", NOW), [], "core tools have no switch");
+}
+
+#[test]
+fn a_bar_of_the_chart_says_its_turn() {
+    let mut ui = begun(80, 40);
+    for calls in [1, 2, 1] {
+        tell_all(&mut ui, [started()]);
+        (1..=calls).for_each(|number| tell_all(&mut ui, [call(number, &[], true)]));
+        tell_all(&mut ui, [ended()]);
+    }
+    press(&mut ui, "F3", NOW);
+    let shown = frame(&mut ui, NOW);
+    let bars: Vec<_> = shown.lines().filter_map(|line| line.split_once(" ━━")).map(|(label, _)| label).collect();
+    assert_eq!(bars, [" turn 3  1", " turn 2  2", "         1", " turn 1  1"], "{shown}");
 }
 
 #[test]
@@ -233,7 +290,7 @@ fn the_newest_calls_stay_in_the_chart_where_there_is_little_room() {
     }
     press(&mut ui, "F3", NOW);
     let frame = frame(&mut ui, NOW);
-    assert!(frame.contains("   6 ━") && !frame.contains("   1 ━"), "{frame}");
+    assert!(frame.contains("turn 6  6 ━") && !frame.contains("turn 1"), "{frame}");
 }
 
 #[test]

@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::paint::{columns, ends, put};
+use super::paint::{columns, ends, keyed, put};
 use crate::agent::update::{Alert, Severity};
+use crate::ui::action::Action;
 use crate::ui::state::Ui;
 use crate::ui::text::{Wrap, clean_line};
 use crate::ui::theme::{Role, Theme};
@@ -60,12 +61,13 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     let (lines, more) = strip(ui, room, now);
     let last = lines.len().min(usize::from(area.height));
     for (row, line) in lines.into_iter().take(last).enumerate() {
-        let right = match (row + 1 == last, more) {
-            (true, 1..) => format!("{more} more  Esc: put away "),
-            (true, 0) => "Esc: put away ".to_owned(),
-            (false, _) => String::new(),
-        };
-        let right = vec![Span::styled(right, ui.theme.style(Role::Dim))];
+        let mut right = Vec::new();
+        if row + 1 == last {
+            if more > 0 {
+                right.push(Span::styled(format!("{more} more  "), ui.theme.style(Role::Dim)));
+            }
+            right.extend(keyed(ui, &[Action::Close], ": put away "));
+        }
         put(buffer, area, row, &ends(line.spans, right, room));
     }
 }

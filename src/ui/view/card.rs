@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use super::paint::{bytes, columns, counted, ends, put, put_all, rule};
+use super::paint::{bytes, columns, counted, ends, keyed, put, put_all, rule};
 use crate::access::policy::GateList;
 use crate::agent::Ask;
 use crate::agent::update::Preview;
@@ -40,9 +40,14 @@ pub fn body(ask: &Ask, preview: &Preview, changed: bool, room: usize, theme: &Th
             lines.push(Line::styled(format!("{:INDENT$}no arguments", ""), theme.style(Role::Dim)));
         }
         Value::Object(map) => {
+            // A long text must not push a short one (a path) out of view.
+            let mut long = Vec::new();
             for (name, value) in names.iter().zip(map.values()) {
-                argument(name, value, column, room, theme, &mut lines);
+                let mut drawn = Vec::new();
+                argument(name, value, column, room, theme, &mut drawn);
+                if drawn.len() == 1 { lines.append(&mut drawn) } else { long.append(&mut drawn) }
             }
+            lines.append(&mut long);
         }
         other => argument("arguments", other, column, room, theme, &mut lines),
     }
@@ -123,7 +128,7 @@ pub fn draw_strip(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     }
     if area.height < CARD_FRAME_ROWS {
         let Some(card) = ui.inbox.shown() else { return };
-        let open = format!("{}: open", ui.keys.first(Action::OldestAsk));
+        let open = keyed(ui, &[Action::OldestAsk], ": open");
         let line = heading(ui, card, usize::from(area.width), open);
         put(buffer, area, 0, &line);
         return;
@@ -153,6 +158,12 @@ fn draw(ui: &mut Ui, area: Rect, body_rows: u16, buffer: &mut Buffer, now: i64) 
     let room = usize::from(area.width);
     let place = draw_body(ui, Rect { y: area.y + 1, height: body_rows, ..area }, buffer);
     let Some(card) = ui.inbox.shown() else { return };
+    let place = match (place.is_empty(), ui.focus == Focus::Card) {
+        (false, _) => place,
+        (true, true) => "focused".to_owned(),
+        (true, false) => String::new(),
+    };
+    let place = if place.is_empty() { Vec::new() } else { vec![Span::styled(place, ui.theme.style(Role::Dim))] };
     put(buffer, area, 0, &heading(ui, card, room, place));
     let footer = usize::from(body_rows) + 1;
     put(buffer, area, footer, &keys(ui, card, room, now));
@@ -179,7 +190,7 @@ fn scrolled(first: usize, count: usize, rows: usize) -> String {
     format!("{}-{} of {count}", first + 1, (first + rows).min(count))
 }
 
-fn heading(ui: &Ui, card: &Card, room: usize, place: String) -> Line<'static> {
+fn heading(ui: &Ui, card: &Card, room: usize, right: Vec<Span<'static>>) -> Line<'static> {
     let focused = ui.focus == Focus::Card;
     let border = ui.theme.style(if focused { Role::Focus } else { Role::Border });
     let decision = ui.theme.style(Role::Decision);
@@ -197,12 +208,6 @@ fn heading(ui: &Ui, card: &Card, room: usize, place: String) -> Line<'static> {
         Span::styled(" ── ", border),
         Span::styled(list, ui.theme.style(Role::Text)),
     ];
-    let right = match (place.is_empty(), focused) {
-        (false, _) => place,
-        (true, true) => "focused".to_owned(),
-        (true, false) => String::new(),
-    };
-    let right = if right.is_empty() { Vec::new() } else { vec![Span::styled(right, ui.theme.style(Role::Dim))] };
     rule(left, right, room, border)
 }
 
@@ -211,23 +216,34 @@ fn keys(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
     if card.answered() {
         return Line::styled(" answered; waiting for it to take effect", dim);
     }
-    let inert = card.inert_for(now) > 0;
+    let focused = ui.focus == Focus::Card;
+    // A key that would not be heard does not look as if it were.
+    let inert = !focused || card.inert_for(now) > 0;
     let mut wishes = vec![(Action::AllowOnce, "allow once", inert)];
     if card.ask.grantable {
         wishes.push((Action::AllowConversation, "allow this exact call here", inert));
     }
     wishes.extend([
-        (Action::Deny, "deny", false),
-        (Action::DenyWithReason, "deny + why", false),
-        (Action::CardFull, if ui.overlay == Some(Overlay::Card) { "smaller" } else { "full" }, false),
+        (Action::Deny, "deny", !focused),
+        (Action::DenyWithReason, "deny + why", !focused),
+        (Action::CardFull, if ui.overlay == Some(Overlay::Card) { "smaller" } else { "full" }, !focused),
     ]);
     let mut spans = Vec::new();
+    if !focused {
+        spans.push(Span::styled(" ", dim));
+        spans.extend(keyed(ui, &[Action::OldestAsk], " to answer:"));
+    }
     for (action, words, off) in wishes {
         let key = ui.keys.first(action);
         if columns(&spans) + width(&key) + width(words) + 4 > room {
             continue;
         }
-        spans.push(Span::styled(if spans.is_empty() { " " } else { "   " }, dim));
+        let gap = match (spans.is_empty(), focused) {
+            (true, _) => " ",
+            (false, true) => "   ",
+            (false, false) => "  ",
+        };
+        spans.push(Span::styled(gap, dim));
         spans.push(Span::styled(key, if off { dim } else { ui.theme.style(Role::Key) }));
         spans.push(Span::styled(format!(" {words}"), if off { dim } else { ui.theme.style(Role::Text) }));
     }
@@ -245,16 +261,15 @@ fn source(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
     if !card.ask.grantable {
         rule.push_str("; floor: only once");
     }
-    let focused = ui.focus == Focus::Card;
-    let inert = card.inert_for(now) > 0 && !card.answered();
-    let mut right = match (focused, inert) {
-        (_, true) => "allow: in a moment ".to_owned(),
-        (true, false) => format!("{}: back ", ui.keys.first(Action::Close)),
-        (false, false) => format!("{}: focus ", ui.keys.first(Action::OldestAsk)),
+    let waits = card.inert_for(now) > 0 && !card.answered();
+    let mut right = match (ui.focus == Focus::Card, waits) {
+        (_, true) => vec![Span::styled("allow: in a moment ", dim)],
+        (true, false) => keyed(ui, &[Action::Close], ": back "),
+        (false, false) => Vec::new(),
     };
     // Where the gate is written matters more than a key that the last line names too.
-    if !inert && width(&rule) + width(&right) + 1 > room {
+    if !waits && width(&rule) + columns(&right) + 1 > room {
         right.clear();
     }
-    ends(vec![Span::styled(rule, dim)], vec![Span::styled(right, dim)], room)
+    ends(vec![Span::styled(rule, dim)], right, room)
 }

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::paint::{clock, ends, fitted, put, rule};
+use super::paint::{clock, columns, ends, fitted, keyed, put, rule};
 use crate::ui::action::Action;
 use crate::ui::layout::draft_width;
 use crate::ui::pane::{Overlay, PaneKind, Prompt};
@@ -24,8 +24,7 @@ pub(super) fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
             let seconds = (retry.until - now + 999) / 1_000;
             let text = format!("try {} in {seconds} s: {}", retry.attempt, retry.message);
             left.push(Span::styled(text, ui.theme.style(Role::Warning)));
-            let stop = format!("{} stops", ui.keys.first(Action::Close));
-            right.push(Span::styled(stop, ui.theme.style(Role::Dim)));
+            right.extend(keyed(ui, &[Action::Close], " stops"));
         } else {
             let word = if turn.stopping { "stopping" } else { "running" };
             let call = if turn.call > 0 { format!(" · call {}", turn.call) } else { String::new() };
@@ -99,16 +98,14 @@ pub(super) fn draw_hints(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) -> 
         return None;
     }
     let mut spans = Vec::new();
-    for (action, words) in hints(ui) {
-        let key = ui.keys.first(action);
-        let wide = spans.iter().map(|span: &Span<'_>| width(&span.content)).sum::<usize>();
+    for (actions, words) in hints(ui) {
+        let hint = keyed(ui, actions, &format!(" {words}"));
         // A hint that does not fit whole is left out: help lists all.
-        if wide + width(&key) + width(words) + 3 > usize::from(area.width) {
+        if columns(&spans) + columns(&hint) + 2 > usize::from(area.width) {
             continue;
         }
         spans.push(Span::styled(if spans.is_empty() { " " } else { "  " }, dim));
-        spans.push(Span::styled(key, ui.theme.style(Role::Key)));
-        spans.push(Span::styled(format!(" {words}"), dim));
+        spans.extend(hint);
     }
     let found = ui.transcript.found().filter(|_| ui.searching.is_some() && ui.overlay.is_none());
     let found = found.map(|found| match found.total {
@@ -121,32 +118,55 @@ pub(super) fn draw_hints(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) -> 
 }
 
 fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-    let (label, line, after) = match prompt {
+    let dim = ui.theme.style(Role::Dim);
+    // Enter is no action of the key map here.
+    let pairs = |enter: &'static str, close: &'static str| {
+        let mut spans =
+            vec![Span::styled("Enter", ui.theme.style(Role::Key)), Span::styled(format!(" {enter}  "), dim)];
+        spans.extend(keyed(ui, &[Action::Close], &format!(" {close}")));
+        spans
+    };
+    let (label, line, mut after) = match prompt {
         Prompt::Search(line) => {
-            let after = match ui.transcript.found() {
-                None => String::new(),
-                Some(found) if found.total == 0 => "not found".to_owned(),
-                Some(found) => format!("{} of {}  Up and Down", found.current, found.total),
-            };
+            let mut after = Vec::new();
+            match ui.transcript.found() {
+                None => {}
+                Some(found) if found.total == 0 => after.push(Span::styled("not found", dim)),
+                Some(found) => {
+                    after.push(Span::styled(format!("{} of {}  ", found.current, found.total), dim));
+                    after.push(Span::styled("Up", ui.theme.style(Role::Key)));
+                    after.push(Span::styled("/", dim));
+                    after.push(Span::styled("Down", ui.theme.style(Role::Key)));
+                }
+            }
+            if !after.is_empty() {
+                after.push(Span::raw("  "));
+            }
+            after.extend(keyed(ui, &[Action::Close], " ends"));
             ("search".to_owned(), line, after)
         }
-        Prompt::Reason { .. } => ("why not".to_owned(), line_of(prompt)?, "Enter denies  Esc back".to_owned()),
+        Prompt::Reason { .. } => ("why not".to_owned(), line_of(prompt)?, pairs("denies", "back")),
         Prompt::FilterTools(line) | Prompt::FilterConversations(line) => {
-            ("filter".to_owned(), line, "Enter keeps  Esc clears".to_owned())
+            ("filter".to_owned(), line, pairs("keeps", "clears"))
         }
         Prompt::Delete { title, .. } => {
             // A long title gives way to the question.
-            let (before, after) = (" delete \"", "\" for good?  y deletes, any other key keeps it");
-            let room = usize::from(area.width).saturating_sub(width(before) + width(after));
+            let (before, after, rest) = (" delete \"", "\" for good? ", "  y deletes, any other key keeps it");
+            let room = usize::from(area.width).saturating_sub(width(before) + width(after) + width(rest));
             let text = format!("{before}{}{after}", truncate(&clean_line(title), room));
-            let text = Span::styled(text, ui.theme.style(Role::Decision));
-            put(buffer, area, 0, &ends(vec![text], Vec::new(), usize::from(area.width)));
+            let spans = vec![
+                Span::styled(text, ui.theme.style(Role::Decision)),
+                Span::styled("  y", ui.theme.style(Role::Key)),
+                Span::styled(" deletes, any other key keeps it", dim),
+            ];
+            put(buffer, area, 0, &ends(spans, Vec::new(), usize::from(area.width)));
             return None;
         }
     };
+    after.insert(0, Span::raw("  "));
+    after.push(Span::raw(" "));
     let label = format!(" {label} › ");
-    let after = vec![Span::styled(format!("  {after} "), ui.theme.style(Role::Dim))];
-    let room = usize::from(area.width).saturating_sub(super::paint::columns(&after) + width(&label) + 1);
+    let room = usize::from(area.width).saturating_sub(columns(&after) + width(&label) + 1);
     // A long line shows the part that ends at the caret.
     let before = line.before_caret();
     let text = line.text();
@@ -175,71 +195,99 @@ fn line_of(prompt: &Prompt) -> Option<&crate::ui::line::LineInput> {
     }
 }
 
-fn hints(ui: &Ui) -> Vec<(Action, &'static str)> {
+/// Actions whose keys do it together, and what they do.
+type Hint = (&'static [Action], &'static str);
+
+fn hints(ui: &Ui) -> Vec<Hint> {
     if ui.composer.history_search().is_some() {
-        return vec![(Action::Send, "take"), (Action::HistorySearch, "older"), (Action::Close, "back")];
+        return vec![(&[Action::Send], "take"), (&[Action::HistorySearch], "older"), (&[Action::Close], "back")];
     }
-    let stop = ui.turn.is_some().then_some((Action::Interrupt, "stop"));
-    let mut hints = match (&ui.overlay, ui.focus) {
-        (Some(Overlay::Palette { .. }), _) => vec![(Action::RowOpen, "run"), (Action::Close, "close")],
+    let stop: Option<Hint> = ui.turn.is_some().then_some((&[Action::Interrupt], "stop"));
+    let mut hints: Vec<Hint> = match (&ui.overlay, ui.focus) {
+        (Some(Overlay::Palette { .. }), _) => vec![(&[Action::RowOpen], "run"), (&[Action::Close], "close")],
         (Some(Overlay::Card) | None, Focus::Card) => {
-            let mut hints =
-                vec![(Action::Close, "back"), (Action::CardUp, "/ Down scroll"), (Action::CardAsker, "its call")];
+            let mut hints: Vec<Hint> = vec![
+                (&[Action::Close], "back"),
+                (&[Action::CardUp, Action::CardDown], "scroll"),
+                (&[Action::CardAsker], "its call"),
+            ];
             if ui.inbox.len() > 1 {
-                hints.extend([(Action::CardNext, "next"), (Action::CardPrevious, "previous")]);
+                hints.push((&[Action::CardNext, Action::CardPrevious], "other asks"));
             }
             hints
         }
-        (Some(_), _) => vec![(Action::Close, "close"), (Action::PageDown, "page"), (Action::RowUp, "/ Down scroll")],
-        (None, Focus::Composer) => vec![(Action::Send, "send"), (Action::Newline, "newline")],
+        (Some(_), _) => vec![
+            (&[Action::Close], "close"),
+            (&[Action::PageUp, Action::PageDown], "page"),
+            (&[Action::RowUp, Action::RowDown], "scroll"),
+        ],
+        (None, Focus::Composer) => vec![(&[Action::Send], "send"), (&[Action::Newline], "newline")],
         (None, Focus::Transcript) if ui.searching.is_some() => vec![
-            (Action::NextMatch, "/ N match"),
-            (Action::SearchHere, "search"),
-            (Action::Fold, "fold"),
-            (Action::Close, "ends the search"),
+            (&[Action::NextMatch, Action::PreviousMatch], "match"),
+            (&[Action::SearchHere], "search"),
+            (&[Action::Fold], "fold"),
+            (&[Action::Close], "ends the search"),
         ],
         (None, Focus::Transcript) => vec![
-            (Action::BlockNext, "/ k block"),
-            (Action::Fold, "fold"),
-            (Action::OpenBlock, "open"),
-            (Action::CopyBlock, "copy"),
-            (Action::SearchHere, "search"),
-            (Action::Close, "back"),
+            (&[Action::BlockNext, Action::BlockPrevious], "block"),
+            (&[Action::Fold], "fold"),
+            (&[Action::OpenBlock], "open"),
+            (&[Action::CopyBlock], "copy"),
+            (&[Action::SearchHere], "search"),
+            (&[Action::Close], "back"),
         ],
-        (None, Focus::Pane) => match ui.pane() {
-            PaneKind::Agents => vec![(Action::Close, "back")],
-            PaneKind::Tools => vec![
-                (Action::RowOpen, "its tools"),
-                (Action::RequestLoad, "ask to load"),
-                (Action::Switch, "off/on"),
-                (Action::FilterTools, "filter"),
-                (Action::SortByBytes, "sort"),
-                (Action::AgentNext, "agent"),
-                (Action::Close, "back"),
-            ],
-            PaneKind::Policy => vec![(Action::RevokeGrant, "revoke"), (Action::Close, "back")],
-            PaneKind::Conversations => vec![
-                (Action::RowOpen, "open"),
-                (Action::NewConversation, "new"),
-                (Action::RenameConversation, "rename"),
-                (Action::DeleteConversation, "delete"),
-                (Action::FilterConversations, "filter"),
-                (Action::Close, "back"),
-            ],
-        },
+        (None, Focus::Pane) => pane_hints(ui),
     };
     hints.extend(stop);
     if ui.overlay.is_none() && ui.focus == Focus::Composer {
-        hints.push((Action::Palette, "commands"));
-        if !ui.inbox.is_empty() {
-            hints.push((Action::OldestAsk, "answer"));
+        if ui.searching.is_some() {
+            hints.push((&[Action::Close], "ends the search"));
         }
-        hints.extend([
-            (Action::Agents, "agents"),
-            (Action::Tools, "tools"),
-            (Action::Policy, "policy"),
-            (Action::Conversations, "conversations"),
+        hints.push((&[Action::Palette], "commands"));
+        if !ui.inbox.is_empty() {
+            hints.push((&[Action::OldestAsk], "answer"));
+        }
+        hints.extend::<[Hint; 4]>([
+            (&[Action::Agents], "agents"),
+            (&[Action::Tools], "tools"),
+            (&[Action::Policy], "policy"),
+            (&[Action::Conversations], "conversations"),
         ]);
     }
     hints
+}
+
+fn pane_hints(ui: &Ui) -> Vec<Hint> {
+    let filtered = match ui.pane() {
+        PaneKind::Tools => !ui.panes.tool_filter.is_empty(),
+        PaneKind::Conversations => !ui.panes.conversation_filter.is_empty(),
+        PaneKind::Agents | PaneKind::Policy => false,
+    };
+    let close: Hint = (&[Action::Close], if filtered { "all rows" } else { "back" });
+    match ui.pane() {
+        PaneKind::Agents => vec![close],
+        PaneKind::Tools => {
+            let mut hints: Vec<Hint> = vec![
+                (&[Action::RowOpen], "open"),
+                (&[Action::RequestLoad], "ask to load"),
+                (&[Action::Switch], "off/on"),
+                (&[Action::FilterTools], "filter"),
+                (&[Action::SortByBytes], "sort"),
+                close,
+            ];
+            if ui.reports.len() > 1 {
+                hints.push((&[Action::AgentPrevious, Action::AgentNext], "agent"));
+            }
+            hints
+        }
+        PaneKind::Policy => vec![(&[Action::RevokeGrant], "revoke"), close],
+        PaneKind::Conversations => vec![
+            (&[Action::RowOpen], "open"),
+            (&[Action::NewConversation], "new"),
+            (&[Action::RenameConversation], "rename"),
+            (&[Action::DeleteConversation], "delete"),
+            (&[Action::FilterConversations], "filter"),
+            close,
+        ],
+    }
 }

@@ -39,8 +39,7 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         right.push(Span::styled("  ", bar));
         right.push(Span::styled(text, ui.theme.style(role)));
     };
-    let last = ui.calls.back().map(|call| call.line.tools);
-    if let Some(tools) = last.or_else(|| ui.entry_report().map(|report| report.start_tools.0)) {
+    if let Some((tools, _)) = ui.carries() {
         let limit = ui.session.as_ref().and_then(|session| session.tool_limit);
         match crowd(tools, limit) {
             Some((words, role)) => add(format!("{} {words}", counted(tools, "tool")), role),

@@ -6,11 +6,28 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use crate::ui::action::Action;
+use crate::ui::state::Ui;
 use crate::ui::text::{truncate, width};
+use crate::ui::theme::Role;
 
 /// Columns of some spans.
 pub(super) fn columns(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| width(&span.content)).sum()
+}
+
+/// The first key of each of `actions` in the colour of keys, and `words`, dim: `Up/Down scroll`.
+pub(super) fn keyed(ui: &Ui, actions: &[Action], words: &str) -> Vec<Span<'static>> {
+    let dim = ui.theme.style(Role::Dim);
+    let mut spans = Vec::with_capacity(2 * actions.len());
+    for (at, action) in actions.iter().enumerate() {
+        if at > 0 {
+            spans.push(Span::styled("/", dim));
+        }
+        spans.push(Span::styled(ui.keys.first(*action), ui.theme.style(Role::Key)));
+    }
+    spans.push(Span::styled(words.to_owned(), dim));
+    spans
 }
 
 /// `spans` in at most `room` columns; what is cut ends in `…`.

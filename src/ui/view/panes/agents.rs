@@ -32,8 +32,8 @@ pub(super) fn content(ui: &Ui, room: usize, now: i64) -> Content {
         let call = if turn.call > 0 { format!("call {} · ", turn.call) } else { String::new() };
         fact(format!("{call}{}", clock(now - turn.since)));
     }
-    if let Some(call) = ui.calls.back() {
-        fact(counted(call.line.tools, "tool"));
+    if let Some((tools, _)) = ui.carries() {
+        fact(counted(tools, "tool"));
     }
     let spent = |of: fn(&crate::agent::Usage) -> Option<u64>| -> Option<u64> {
         let known: Vec<u64> = ui.calls.iter().filter_map(|call| call.usage.as_ref().and_then(of)).collect();

@@ -4,6 +4,7 @@ use ratatui::text::Span;
 
 use super::{Content, Row, note};
 use crate::agent::update::ConversationSummary;
+use crate::ui::pane::PaneKind;
 use crate::ui::state::Ui;
 use crate::ui::text::clean_line;
 use crate::ui::theme::Role;
@@ -17,10 +18,9 @@ pub(super) fn rows(ui: &Ui) -> Vec<&ConversationSummary> {
 
 pub(super) fn content(ui: &Ui, room: usize, now: i64) -> Content {
     let shown = rows(ui);
-    let mut made = Content { title: "conversations".to_owned(), right: shown.len().to_string(), ..Content::default() };
-    if !ui.panes.conversation_filter.is_empty() {
-        made.right = format!("filter: {}", clean_line(&ui.panes.conversation_filter));
-    }
+    let count = shown.len().to_string();
+    let right = super::heading_end(ui, PaneKind::Conversations, &ui.panes.conversation_filter, count, room);
+    let mut made = Content { title: "conversations".to_owned(), right, ..Content::default() };
     made.rows.extend(shown.iter().map(|row| conversation(ui, row, room, now)));
     if made.rows.is_empty() {
         made.rows

@@ -2,6 +2,7 @@
 
 mod agents;
 mod conversations;
+mod parameters;
 mod policy;
 mod tools;
 
@@ -9,20 +10,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::paint::{ends, put, put_all};
+pub use self::tools::{Entry, Group};
+use super::paint::{ends, keyed, put, put_all};
 use crate::access::AgentReport;
-use crate::access::explain::{ToolsetRow, ToolsetState};
+use crate::access::explain::ToolsetState;
 use crate::agent::update::ConversationSummary;
 use crate::ui::action::Action;
 use crate::ui::pane::PaneKind;
 use crate::ui::state::{Focus, Ui};
+use crate::ui::text::{clean_line, truncate};
 use crate::ui::theme::Role;
 
 /// A pane laid out: a heading, rows that can be selected and scrolled, and lines that stay at its foot.
 #[derive(Debug, Default)]
 struct Content {
     title: String,
-    right: String,
+    right: Vec<Span<'static>>,
     rows: Vec<Row>,
     foot: Vec<Line<'static>>,
 }
@@ -60,8 +63,8 @@ pub fn count(ui: &Ui, kind: PaneKind) -> usize {
     }
 }
 
-/// The toolset on the tools pane's selected row.
-pub fn selected_toolset(ui: &Ui) -> Option<&ToolsetRow> {
+/// The tools pane's selected row.
+pub fn selected_tools_row(ui: &Ui) -> Option<Entry<'_>> {
     let rows = tools::rows(ui);
     let at = ui.panes.row(PaneKind::Tools).min(rows.len().saturating_sub(1));
     rows.get(at).copied()
@@ -86,10 +89,30 @@ pub fn is_held(state: &ToolsetState) -> bool {
     matches!(state, ToolsetState::Resident | ToolsetState::Preloaded | ToolsetState::Loaded)
 }
 
-/// Held tools that are asked about first.
+/// Tools of a call made now that are asked about first.
 pub fn asks_first(report: &AgentReport) -> usize {
-    let held = report.toolsets.iter().filter(|row| is_held(&row.state));
-    held.flat_map(|row| row.tools.iter().flatten()).filter(|tool| tool.gate.is_some()).count()
+    let tools = report.toolsets.iter().flat_map(|row| row.tools.iter().flatten()).chain(&report.core);
+    tools.filter(|tool| tool.offered && tool.gate.is_some()).count()
+}
+
+/// Whether a pane has the keys.
+fn is_focused(ui: &Ui, kind: PaneKind) -> bool {
+    ui.focus == Focus::Pane && ui.pane() == kind && ui.overlay.is_none()
+}
+
+/// The right end of a pane's heading: its filter while there is one, with the key that clears it where that key is heard;
+/// else `otherwise`.
+fn heading_end(ui: &Ui, kind: PaneKind, filter: &str, otherwise: String, room: usize) -> Vec<Span<'static>> {
+    let dim = ui.theme.style(Role::Dim);
+    if filter.is_empty() {
+        return vec![Span::styled(otherwise, dim)];
+    }
+    let mut spans = vec![Span::styled(format!("filter: {}", truncate(&clean_line(filter), room / 3)), dim)];
+    if is_focused(ui, kind) && ui.prompt.is_none() {
+        spans.push(Span::raw("  "));
+        spans.extend(keyed(ui, &[Action::Close], " clears"));
+    }
+    spans
 }
 
 /// Draws a pane.
@@ -99,7 +122,7 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
     }
     let room = usize::from(area.width);
     let made = content(ui, kind, room, now);
-    let focused = ui.focus == Focus::Pane && ui.pane() == kind && ui.overlay.is_none();
+    let focused = is_focused(ui, kind);
     let title = ui.theme.style(if focused { Role::Focus } else { Role::Heading });
     let dim = ui.theme.style(Role::Dim);
     let key = match kind {
@@ -113,7 +136,8 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
         Span::styled(made.title, title),
         Span::styled(format!("  {}", ui.keys.first(key)), dim),
     ];
-    let right = vec![Span::styled(made.right, dim), Span::raw(" ")];
+    let mut right = made.right;
+    right.push(Span::raw(" "));
     put(buffer, area, 0, &ends(left, right, room));
     // The foot gives way to the rows when there is little room.
     let inner = usize::from(area.height).saturating_sub(1);

@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 
 use ratatui::text::{Line, Span};
 
-use super::{Content, Row, note};
+use super::{Content, Row, note, parameters};
 use crate::access::Ledger;
 use crate::access::explain::{ToolRow, ToolsetRow, ToolsetState};
 use crate::access::held::Arrival;
 use crate::access::offer::RowState;
 use crate::access::policy::GateList;
-use crate::ui::pane::ToolSort;
-use crate::ui::state::Ui;
+use crate::ui::pane::{PaneKind, ToolSort};
+use crate::ui::state::{ModelCall, Ui};
 use crate::ui::text::width::fit;
 use crate::ui::text::{Wrap, clean_line};
 use crate::ui::theme::Role;
@@ -20,35 +20,111 @@ use crate::ui::view::paint::{bytes, bytes_short, counted, ends};
 
 /// Calls in the bar chart.
 const BARS: usize = 6;
+/// Columns from which descriptions and the bytes of single tools are shown.
+const WIDE: usize = 70;
 
-/// The rows, filtered and sorted.
-pub(super) fn rows(ui: &Ui) -> Vec<&ToolsetRow> {
+/// A toolset, or the core tools, which belong to none (A8).
+#[derive(Debug, Clone, Copy)]
+pub enum Group<'a> {
+    /// An installed toolset.
+    Toolset(&'a ToolsetRow),
+    /// The agent's core tools; at least one.
+    Core(&'a [ToolRow]),
+}
+
+impl<'a> Group<'a> {
+    /// Its name: no toolset is called `core` (A4).
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Toolset(row) => row.name.as_str(),
+            Self::Core(_) => "core",
+        }
+    }
+
+    /// The toolset, if it is one.
+    pub fn toolset(self) -> Option<&'a ToolsetRow> {
+        match self {
+            Self::Toolset(row) => Some(row),
+            Self::Core(_) => None,
+        }
+    }
+
+    fn state(self) -> &'a ToolsetState {
+        self.toolset().map_or(&ToolsetState::Resident, |row| &row.state)
+    }
+
+    fn tools(self) -> Option<&'a [ToolRow]> {
+        match self {
+            Self::Toolset(row) => row.tools.as_deref(),
+            Self::Core(tools) => Some(tools),
+        }
+    }
+
+    fn is_held(self) -> bool {
+        super::is_held(self.state())
+    }
+
+    /// Of its tools, those that its columns count: of what is held, what a call made now carries; of the rest, all that a
+    /// load would add.
+    fn counted(self) -> impl Iterator<Item = &'a ToolRow> {
+        let held = self.is_held();
+        self.tools().unwrap_or_default().iter().filter(move |tool| tool.offered || !held)
+    }
+
+    fn bytes(self) -> usize {
+        self.counted().map(|tool| tool.bytes).sum()
+    }
+
+    fn matches(self, filter: &str) -> bool {
+        let has = |text: &str| text.to_lowercase().contains(filter);
+        has(self.name()) || self.tools().unwrap_or_default().iter().any(|tool| has(tool.name.as_str()))
+    }
+}
+
+/// One selectable row: a group, or a tool of an opened one.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// Whose row, or whose tool's.
+    pub group: Group<'a>,
+    /// The tool.
+    pub tool: Option<&'a ToolRow>,
+}
+
+impl Entry<'_> {
+    /// What says whether it is opened.
+    pub fn key(&self) -> String {
+        match self.tool {
+            Some(tool) => format!("{}.{}", self.group.name(), tool.name),
+            None => self.group.name().to_owned(),
+        }
+    }
+}
+
+/// The rows, filtered and sorted: available toolsets, the core tools, and what the table does not list.
+pub(super) fn rows(ui: &Ui) -> Vec<Entry<'_>> {
     let Some(report) = ui.report() else { return Vec::new() };
     let filter = ui.panes.tool_filter.to_lowercase();
-    let tool_matches =
-        |row: &ToolsetRow| row.tools.iter().flatten().any(|tool| tool.name.as_str().to_lowercase().contains(&filter));
-    let mut rows: Vec<_> = report
-        .toolsets
-        .iter()
-        .filter(|row| row.name.as_str().to_lowercase().contains(&filter) || tool_matches(row))
-        .collect();
+    let listed = |row: &&ToolsetRow| row.state != ToolsetState::NotAvailable;
+    let first = report.toolsets.iter().filter(listed).map(Group::Toolset);
+    let core = (!report.core.is_empty()).then_some(Group::Core(&report.core));
+    let last = report.toolsets.iter().filter(|row| !listed(row)).map(Group::Toolset);
+    let mut groups: Vec<_> = first.chain(core).chain(last).filter(|group| group.matches(&filter)).collect();
     if ui.panes.tool_sort == ToolSort::Bytes {
-        rows.sort_by_key(|row| Reverse(size(row)));
+        groups.sort_by_key(|group| Reverse(group.bytes()));
+    }
+    let opened = |key: &str| ui.panes.expanded.contains(key);
+    let mut rows = Vec::with_capacity(groups.len());
+    for group in groups {
+        rows.push(Entry { group, tool: None });
+        let tools = group.tools().filter(|_| opened(group.name())).unwrap_or_default();
+        rows.extend(tools.iter().map(|tool| Entry { group, tool: Some(tool) }));
     }
     rows
 }
 
-fn size(row: &ToolsetRow) -> usize {
-    row.tools.iter().flatten().map(|tool| tool.bytes).sum()
-}
-
-fn letter(row: &ToolsetRow) -> &'static str {
-    let unavailable = || {
-        let tools = row.tools.as_deref().unwrap_or_default();
-        !tools.is_empty() && tools.iter().all(|tool| tool.withheld.is_some())
-    };
-    match row.state {
-        ToolsetState::Resident | ToolsetState::Preloaded | ToolsetState::Loaded if unavailable() => "?",
+fn letter(group: Group<'_>) -> &'static str {
+    match group.state() {
+        ToolsetState::Resident | ToolsetState::Preloaded | ToolsetState::Loaded if is_withheld(group) => "?",
         ToolsetState::Resident | ToolsetState::Preloaded => "R",
         ToolsetState::Loaded => "L",
         ToolsetState::Loadable => "-",
@@ -58,8 +134,15 @@ fn letter(row: &ToolsetRow) -> &'static str {
     }
 }
 
+/// Whether a filter withholds every one of its tools.
+fn is_withheld(group: Group<'_>) -> bool {
+    let tools = group.tools().unwrap_or_default();
+    !tools.is_empty() && tools.iter().all(|tool| tool.withheld.is_some())
+}
+
 /// The state in words, with its reason.
-fn state_words(row: &ToolsetRow) -> String {
+fn state_words(group: Group<'_>) -> String {
+    let Some(row) = group.toolset() else { return "held from the start".to_owned() };
     match &row.state {
         ToolsetState::Resident => "resident".to_owned(),
         ToolsetState::Preloaded => "resident: this conversation loaded it before".to_owned(),
@@ -72,6 +155,13 @@ fn state_words(row: &ToolsetRow) -> String {
     }
 }
 
+fn description(group: Group<'_>) -> String {
+    group.toolset().map_or_else(
+        || "Tools of the program itself, which belong to no toolset.".to_owned(),
+        |row| clean_line(&row.description),
+    )
+}
+
 pub(super) fn content(ui: &Ui, room: usize) -> Content {
     let dim = ui.theme.style(Role::Dim);
     let Some(report) = ui.report() else {
@@ -81,16 +171,17 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
             ..Content::default()
         };
     };
-    // What its calls carry is known of the agent in view; of another, what it starts with.
+    // What its calls carried is known of the agent in view alone.
     let calls = ui.entry_report().is_some_and(|entry| entry.agent == report.agent);
-    let (tools, block) = match ui.calls.back() {
-        Some(call) if calls => (call.line.tools, call.line.tool_bytes),
-        _ => report.start_tools,
+    let (tools, block) = report.offered;
+    let sum = if room > WIDE {
+        format!("a call now carries {}, {}", counted(tools, "tool"), bytes(block))
+    } else {
+        format!("{tools}, {}", bytes(block))
     };
-    let shown = rows(ui);
     let mut made = Content {
         title: format!("tools of {}", clean_line(report.agent.as_str())),
-        right: format!("{tools}, {}", bytes(block)),
+        right: super::heading_end(ui, PaneKind::Tools, &ui.panes.tool_filter, sum, room),
         ..Content::default()
     };
     let heads = ends(
@@ -98,7 +189,10 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
         vec![Span::styled(format!("{:>5} {:>6} {:>4} ", "tools", "bytes", "asks"), dim)],
         room,
     );
-    made.rows.extend(shown.iter().map(|row| toolset(ui, row, room)));
+    made.rows.extend(rows(ui).iter().map(|entry| match entry.tool {
+        None => group(ui, entry.group, room),
+        Some(tool) => tool_row(ui, tool, ui.panes.expanded.contains(&entry.key()), room),
+    }));
     match made.rows.first_mut() {
         Some(first) => {
             first.lines.insert(0, heads);
@@ -106,16 +200,13 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
         }
         None => made.rows.push(note(ui, "nothing matches the filter")),
     }
-    if !ui.panes.tool_filter.is_empty() {
-        made.right = format!("filter: {}", clean_line(&ui.panes.tool_filter));
-    }
-    if let Some(row) = super::selected_toolset(ui) {
+    if let Some(Entry { group, .. }) = super::selected_tools_row(ui) {
         made.foot.push(Line::default());
         let indent = [Span::raw(" ")];
         let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
-        let mut text = vec![Span::styled(state_words(row), ui.theme.style(Role::Text))];
+        let mut text = vec![Span::styled(state_words(group), ui.theme.style(Role::Text))];
         wrap.append(&text, &mut made.foot);
-        text = vec![Span::styled(clean_line(&row.description), dim)];
+        text = vec![Span::styled(description(group), dim)];
         wrap.append(&text, &mut made.foot);
     }
     made.foot.push(Line::default());
@@ -131,11 +222,37 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
     made
 }
 
-fn toolset(ui: &Ui, row: &ToolsetRow, room: usize) -> Row {
+/// The columns of a group. What a call made now carries is counted, so that the rows sum to it; what a load would add has
+/// a `+`.
+fn columns(group: Group<'_>) -> String {
+    let all = match (group.state(), group.tools()) {
+        (ToolsetState::NotAvailable | ToolsetState::Off { .. }, _) => return String::new(),
+        (ToolsetState::Refused { .. }, _) => return "refused ".to_owned(),
+        (ToolsetState::Failed { .. }, None) => return "build failed ".to_owned(),
+        (ToolsetState::Loadable, None) => return "known once loaded ".to_owned(),
+        (ToolsetState::Resident | ToolsetState::Preloaded | ToolsetState::Loaded, None) => {
+            return "known once it runs ".to_owned();
+        }
+        (_, Some(tools)) => tools.len(),
+    };
+    let (tools, asks) =
+        group.counted().fold((0, 0), |(tools, asks), tool| (tools + 1, asks + usize::from(tool.gate.is_some())));
+    let (plus, of) = match (group.is_held(), tools == all) {
+        (false, _) => ("+", String::new()),
+        (true, true) => ("", String::new()),
+        (true, false) => ("", format!("/{all}")),
+    };
+    let asks = if asks == 0 { String::new() } else { asks.to_string() };
+    let tools = format!("{plus}{tools}{of}");
+    let size = format!("{plus}{}", bytes_short(group.bytes()));
+    format!("{tools:>5} {size:>6} {asks:>4} ")
+}
+
+fn group(ui: &Ui, group: Group<'_>, room: usize) -> Row {
     let dim = ui.theme.style(Role::Dim);
-    let held = super::is_held(&row.state);
-    let name = clean_line(row.name.as_str());
-    let letter = letter(row);
+    let held = group.is_held();
+    let name = clean_line(group.name());
+    let letter = letter(group);
     let style = match letter {
         "!" => Role::Error,
         "off" | "?" => Role::Warning,
@@ -145,33 +262,21 @@ fn toolset(ui: &Ui, row: &ToolsetRow, room: usize) -> Row {
     let mut left = vec![
         Span::styled(format!(" {}", fit(letter, 4)), ui.theme.style(style)),
         Span::styled(
-            if room > 70 { fit(&name, 16) } else { name },
+            if room > WIDE { fit(&name, 16) } else { name },
             ui.theme.style(if held { Role::Tool } else { Role::Dim }),
         ),
     ];
-    if room > 70 {
-        left.push(Span::styled(format!("  {}", clean_line(&row.description)), dim));
+    if room > WIDE {
+        left.push(Span::styled(format!("  {}", description(group)), dim));
     }
-    let right = match &row.tools {
-        Some(tools) => {
-            let asks = tools.iter().filter(|tool| tool.gate.is_some()).count();
-            let asks = if asks == 0 { String::new() } else { asks.to_string() };
-            format!("{:>5} {:>6} {asks:>4} ", tools.len(), bytes_short(size(row)))
-        }
-        None if matches!(row.state, ToolsetState::NotAvailable | ToolsetState::Off { .. }) => String::new(),
-        None => "not built yet ".to_owned(),
-    };
-    let mut made = Row::one(ends(left, vec![Span::styled(right, dim)], room));
-    if ui.panes.expanded.contains(row.name.as_str()) {
-        match row.tools.as_deref() {
-            None => made.lines.push(Line::styled("       its tools are known once it is built", dim)),
-            Some(tools) => tools.iter().for_each(|tool| tool_lines(ui, tool, room, &mut made.lines)),
-        }
+    let mut made = Row::one(ends(left, vec![Span::styled(columns(group), dim)], room));
+    if ui.panes.expanded.contains(group.name()) && group.tools().is_none() {
+        made.lines.push(Line::styled("       its tools are known once it is loaded", dim));
     }
     made
 }
 
-fn tool_lines(ui: &Ui, tool: &ToolRow, room: usize, lines: &mut Vec<Line<'static>>) {
+fn tool_row(ui: &Ui, tool: &ToolRow, opened: bool, room: usize) -> Row {
     let dim = ui.theme.style(Role::Dim);
     let left = vec![Span::styled(format!("     {}", clean_line(tool.name.as_str())), ui.theme.style(Role::Text))];
     let gate = match tool.gate {
@@ -182,18 +287,22 @@ fn tool_lines(ui: &Ui, tool: &ToolRow, room: usize, lines: &mut Vec<Line<'static
     let right = vec![
         Span::styled(gate, ui.theme.style(Role::Decision)),
         Span::styled(format!("{:<7}", risk_word(tool.risk)), dim),
-        Span::styled(if room > 70 { format!("{:>6}      ", bytes_short(tool.bytes)) } else { String::new() }, dim),
+        Span::styled(if room > WIDE { format!("{:>6}      ", bytes_short(tool.bytes)) } else { String::new() }, dim),
     ];
-    lines.push(ends(left, right, room));
+    let mut lines = vec![ends(left, right, room)];
     let indent = [Span::raw("       ")];
     let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
-    let mut reason = |text: String| wrap.append(&[Span::styled(text, ui.theme.style(Role::Warning))], lines);
+    let mut reason = |text: String| wrap.append(&[Span::styled(text, ui.theme.style(Role::Warning))], &mut lines);
     if let Some(holder) = &tool.shadowed_by {
         reason(format!("shadowed by {}", clean_line(holder)));
     }
     if let Some(why) = &tool.withheld {
         reason(format!("withheld: {}", clean_line(why)));
     }
+    if opened {
+        parameters::lines(ui, &tool.schema, room, &mut lines);
+    }
+    Row { lines, main: 0 }
 }
 
 /// Resident and loaded bytes of what a call carried.
@@ -216,15 +325,20 @@ fn chart(ui: &Ui, room: usize, lines: &mut Vec<Line<'static>>) {
     lines.push(Line::default());
     let left = vec![Span::styled(" bytes per call", ui.theme.style(Role::Heading))];
     lines.push(ends(left, vec![Span::styled("━ resident ┅ loaded ", dim)], room));
-    let bar = room.saturating_sub(6 + 9).min(60);
+    let turn = |call: &ModelCall| format!("turn {}", call.turn);
+    let label = calls.iter().map(|call| turn(call).len()).max().unwrap_or(0);
+    let bar = room.saturating_sub(label + 6 + 9).min(60);
     // The newest first: where there is little room, the foot is cut at its end.
+    let mut turn_before = None;
     for call in calls.into_iter().rev() {
         let (resident, loaded) = call.ledger.as_deref().map_or((call.line.tool_bytes, 0), split);
         let all = resident + loaded;
         let whole = (call.line.tool_bytes * bar / most).max(1);
         let late = if all == 0 { 0 } else { (loaded * whole).div_ceil(all).min(whole) };
+        // A call's number begins again with each turn, which is named at the first of its bars.
+        let name = if turn_before.replace(call.turn) == Some(call.turn) { String::new() } else { turn(call) };
         let left = vec![
-            Span::styled(format!(" {:>3} ", call.line.number), dim),
+            Span::styled(format!(" {name:<label$}{:>3} ", call.line.number), dim),
             Span::styled("━".repeat(whole - late), ui.theme.style(Role::Tool)),
             Span::styled("┅".repeat(late), ui.theme.style(Role::Changed)),
         ];
@@ -233,6 +347,6 @@ fn chart(ui: &Ui, room: usize, lines: &mut Vec<Line<'static>>) {
     }
     let more = counted(ui.calls_dropped + skip, "call");
     if ui.calls_dropped + skip > 0 {
-        lines.push(Line::styled(format!("     {more} before"), dim));
+        lines.push(Line::styled(format!(" {more} before"), dim));
     }
 }
