@@ -14,7 +14,7 @@ pub enum Breaks {
     Words,
     /// Anywhere, keeping every space: diffs and arguments.
     Anywhere,
-    /// After white space in the second half of the line, else anywhere, keeping every space: code.
+    /// Between words in the second half of the line, else anywhere, keeping every space but one that is such a break: code.
     Code,
 }
 
@@ -105,6 +105,16 @@ impl<'a> Wrap<'a> {
                     } else if at == cells.len() {
                         return;
                     }
+                    continue;
+                }
+                if cell.kind == Kind::Space
+                    && self.breaks == Breaks::Code
+                    && cells.get(at + 1).is_some_and(|next| next.kind == Kind::Other)
+                {
+                    // The line is full right after a word: the one space before the next is the break.
+                    writer.line(&cells[start..at], self.breaks, room_now);
+                    at += 1;
+                    (start, used, breakable, room_now) = (at, 0, at, room_rest);
                     continue;
                 }
                 let late = |cut: usize| {

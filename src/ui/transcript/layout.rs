@@ -404,7 +404,7 @@ fn state_words(state: &ToolState, now: i64) -> (String, Role) {
     }
 }
 
-/// The first line of what a failed call answered. A call that was not allowed has a receipt that says more.
+/// The line of what a failed call answered that says why. A call that was not allowed has a receipt that says more.
 fn failure(row: &ToolRow) -> Option<String> {
     let ToolState::Ended { ending, .. } = &row.state else { return None };
     match ending {
@@ -413,7 +413,15 @@ fn failure(row: &ToolRow) -> Option<String> {
             return None;
         }
     }
-    let line = row.result.as_deref()?.lines().find(|line| !line.trim().is_empty())?;
+    let mut lines = row.result.as_deref()?.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    // What a program wrote may stand before its error, and a traceback says the error at its end.
+    let error = std::iter::once(first).chain(lines.clone()).find(|line| line.starts_with("Error:"));
+    let line = match error {
+        Some("Error:") => lines.next_back().unwrap_or(first),
+        Some(error) => error,
+        None => first,
+    };
     Some(clean_line(line.get(..line.floor_char_boundary(4 * ARGUMENT)).unwrap_or_default()))
 }
 

@@ -193,6 +193,23 @@ fn a_folded_row_of_a_failed_call_says_why_under_it() {
 }
 
 #[test]
+fn the_line_that_says_why_is_the_error_itself() {
+    for (text, line) in [
+        ("there is no such file\nlook at /", "there is no such file"),
+        ("half done\nError: execution timed out after 60s", "Error: execution timed out after 60s"),
+        ("half done\nError:\nTraceback (most recent call last):\n  File x\nNameError: no y\n", "NameError: no y"),
+        ("Error:", "Error:"),
+    ] {
+        let mut transcript = Transcript::new();
+        let state = ended(Ending::Failed, Some("error"), None);
+        let failed = ToolRow { result: Some(text.to_owned()), ..row("compute.execute_python", json!({}), state) };
+        transcript.push(Block::Tool(Box::new(failed)));
+        let shown = screen(&mut transcript, 80, 4);
+        assert!(shown.lines().nth(1).is_some_and(|second| second == format!("     └ {line}")), "{shown}");
+    }
+}
+
+#[test]
 fn p13_receipts_use_exactly_these_words() {
     let table = [
         (Answer::AllowedOnce, "allowed once"),

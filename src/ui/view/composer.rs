@@ -263,7 +263,7 @@ fn pane_hints(ui: &Ui) -> Vec<Hint> {
         PaneKind::Conversations => !ui.panes.conversation_filter.is_empty(),
         PaneKind::Agents | PaneKind::Policy => false,
     };
-    let close: Hint = (&[Action::Close], if filtered { "all rows" } else { "back" });
+    let close: Hint = (&[Action::Close], if filtered { "clears the filter" } else { "back" });
     match ui.pane() {
         PaneKind::Agents => vec![close],
         PaneKind::Tools => {
