@@ -141,3 +141,25 @@ async fn f3_shows_a_load_before_the_next_call() {
     bench.answer(1, Answer::AllowedOnce);
     bench.until_end().await;
 }
+
+#[tokio::test]
+async fn k1_the_rule_of_a_call_its_request_and_the_report_agree_on_what_it_carried() {
+    let mut bench = Bench::new().await;
+    bench.plays([load("extra"), words("Done.")]);
+    let events = bench.turn("go").await;
+    let carried = |event: &Event| match event {
+        Event::Call(line) => Some((line.tools, line.tool_bytes)),
+        _ => None,
+    };
+    let carried: Vec<_> = events.iter().filter_map(carried).collect();
+    let sent: Vec<_> = bench.requests().iter().map(|request| request.tools.len()).collect();
+    assert_eq!(carried.iter().map(|(tools, _)| *tools).collect::<Vec<_>>(), sent);
+    bench.submit(Command::Report);
+    let events = bench.until_report().await;
+    let Some(Event::Report(report)) = events.last() else { panic!("a report") };
+    assert_eq!(Some(&report.offered), carried.last());
+    let rows = report.toolsets.iter().flat_map(|row| row.tools.iter().flatten()).chain(&report.core);
+    let sum = rows.filter(|tool| tool.offered).fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes));
+    assert_eq!(sum, report.offered);
+    assert_eq!(Some(&report.start_tools), carried.first(), "what it started with");
+}

@@ -441,6 +441,14 @@ fn a_card_without_focus_shows_no_live_key_but_the_one_that_focuses_it() {
     assert_eq!(unfocused.matches('[').count(), 1, "{unfocused}");
     press(&mut ui, "Ctrl+Y", NOW + 9_000);
     assert!(footer(&mut ui, NOW + 12_000).starts_with(" [a] allow once   [s] allow this exact call here   [d] deny"));
+    press(&mut ui, "D", NOW + 12_000);
+    assert!(!footer(&mut ui, NOW + 12_000).contains('['), "a reason is being typed");
+    // The second one, left by Esc: the key for the oldest would answer the first.
+    press_all(&mut ui, "Esc n Esc", NOW + 13_000, 10);
+    assert_eq!((ui.focus(), ui.inbox().place()), (Focus::Composer, 2));
+    assert!(footer(&mut ui, NOW + 14_000).starts_with(" [Tab] to answer:"));
+    press(&mut ui, "Tab", NOW + 14_000);
+    assert_eq!((ui.focus(), ui.inbox().place()), (Focus::Card, 2));
     // Just come up: allowing is inert and said to be, denying works.
     let mut ui = with_cards();
     press(&mut ui, "Ctrl+Y", NOW + 1);

@@ -218,20 +218,24 @@ fn keys(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
     }
     let focused = ui.focus == Focus::Card;
     // A key that would not be heard does not look as if it were.
-    let inert = !focused || card.inert_for(now) > 0;
+    let live = focused && ui.prompt.is_none();
+    let inert = !live || card.inert_for(now) > 0;
     let mut wishes = vec![(Action::AllowOnce, "allow once", inert)];
     if card.ask.grantable {
         wishes.push((Action::AllowConversation, "allow this exact call here", inert));
     }
     wishes.extend([
-        (Action::Deny, "deny", !focused),
-        (Action::DenyWithReason, "deny + why", !focused),
-        (Action::CardFull, if ui.overlay == Some(Overlay::Card) { "smaller" } else { "full" }, !focused),
+        (Action::Deny, "deny", !live),
+        (Action::DenyWithReason, "deny + why", !live),
+        (Action::CardFull, if ui.overlay == Some(Overlay::Card) { "smaller" } else { "full" }, !live),
     ]);
     let mut spans = Vec::new();
     if !focused {
         spans.push(Span::styled(" ", dim));
-        spans.extend(keyed(ui, &[Action::OldestAsk], " to answer:"));
+        // Behind the oldest ask, the key that goes to that one would answer another card than this.
+        let next = ui.inbox.place() > 1 && ui.focus == Focus::Composer;
+        let focus = if next { Action::FocusNext } else { Action::OldestAsk };
+        spans.extend(keyed(ui, &[focus], " to answer:"));
     }
     for (action, words, off) in wishes {
         let key = ui.keys.first(action);

@@ -193,10 +193,11 @@ fn welcome(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         let deferred = report.deferred.len();
         let asks = panes::asks_first(report);
         let text = format!(
-            "It starts with {} of {} ({}); {} more can be loaded; {} asked about first.",
+            "It starts with {} ({}): {}{}; {} more can be loaded; {} asked about first.",
             paint::counted(tools, "tool"),
-            paint::counted(held, "toolset"),
             paint::bytes(size),
+            paint::counted(held, "toolset"),
+            if report.core.is_empty() { "" } else { " and the core tools" },
             paint::counted(deferred, "toolset"),
             if asks == 1 { "1 tool is".to_owned() } else { format!("{asks} tools are") },
         );
