@@ -34,6 +34,8 @@ const GUTTER: usize = 11;
 const NARROW: usize = 58;
 /// Characters of one argument in a row.
 const ARGUMENT: usize = 200;
+/// Bytes from which a text stands behind the shorter arguments of its row.
+const LONG: usize = 60;
 /// Tools from which a count is amber.
 const MANY_TOOLS: usize = 100;
 
@@ -437,7 +439,12 @@ fn condensed(arguments: &Value) -> String {
         other => format!("{}={}", short(name), short(&other.to_string())),
     };
     match arguments {
-        Value::Object(map) => map.iter().map(one).collect::<Vec<_>>().join(" "),
+        Value::Object(map) => {
+            // A path is read before what is written there, whatever their names sort as.
+            let long = |value: &Value| value.as_str().is_some_and(|text| text.len() > LONG || text.contains('\n'));
+            let (last, first): (Vec<_>, Vec<_>) = map.iter().partition(|(_, value)| long(value));
+            first.into_iter().chain(last).map(one).collect::<Vec<_>>().join(" ")
+        }
         Value::String(raw) => short(raw),
         Value::Null => String::new(),
         other => short(&other.to_string()),

@@ -132,7 +132,7 @@ fn an_open_row_shows_arguments_result_and_change() {
     let id = transcript.push(Block::Tool(Box::new(tool)));
     assert_eq!(
         rows(&transcript.render(60, 9, &theme())),
-        ["   ▸ fs_write.write_file NOTE \"one two\" mode={\"append\"…  ok"]
+        ["   ▸ fs_write.write_file NOTE mode={\"append\":true} \"on…  ok"]
     );
     assert!(transcript.toggle_fold(id));
     let shown = rows(&transcript.render(60, 200, &theme()));
@@ -190,6 +190,15 @@ fn a_folded_row_of_a_failed_call_says_why_under_it() {
         let shown = screen(&mut transcript, 40, 12);
         assert!(!shown.contains("└") && shown.contains("second line"), "{ending:?}: {shown}");
     }
+}
+
+#[test]
+fn a_long_argument_does_not_hide_a_short_one_in_a_row() {
+    let mut transcript = Transcript::new();
+    let arguments = json!({"content": "one\ntwo\n".repeat(9), "mode": "new", "path": "notes/plan.md"});
+    transcript.push(Block::Tool(Box::new(row("fs_write.write_file", arguments, ToolState::Called))));
+    let shown = screen(&mut transcript, 60, 1);
+    assert_eq!(shown, "   ▸ fs_write.write_file new notes/plan.md \"one tw…  called");
 }
 
 #[test]
