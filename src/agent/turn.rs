@@ -100,9 +100,11 @@ impl<'a> Step<'a> {
             Input::RetryDue => self.retry_due(),
             Input::Checked { call, arguments } => self.checked(call, arguments),
             Input::Answered { call, answer } => self.answered(call, answer),
+            Input::Edited { call, arguments } => self.edited(call, &arguments),
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
             Input::LoadEnded { call, result } => self.load_ended(call, result),
-            Input::Stop => self.stop(),
+            Input::Stop => self.stop(TurnEnd::Stopped),
+            Input::Leave => self.stop(TurnEnd::Interrupted),
         }
         self.out
     }
@@ -315,6 +317,7 @@ impl<'a> Step<'a> {
             tool: self.run.held.tools().iter().position(|held| held.wire.as_str() == call.wire),
             state: CallState::Waiting,
             answer: None,
+            edited: None,
             began: None,
         });
         let calls = calls.collect();
@@ -423,7 +426,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    fn stop(&mut self) {
+    fn stop(&mut self, end: TurnEnd) {
         let Some(turn) = &mut self.run.turn else { return };
         if let Phase::Model(call) = &mut turn.phase {
             let state = std::mem::replace(&mut call.state, ModelState::Streaming(Stream::default()));
@@ -438,15 +441,15 @@ impl<'a> Step<'a> {
                 }
             }
         }
-        self.interrupt();
+        self.interrupt(&end);
         self.close_round();
-        self.end_turn(TurnEnd::Stopped);
+        self.end_turn(end);
     }
 
     fn end_turn(&mut self, end: TurnEnd) {
         self.close_round();
         let Some(turn) = self.run.turn.take() else { return };
-        let why = if matches!(end, TurnEnd::Stopped) { "the turn was stopped" } else { "the turn failed" };
+        let why = ended_by(&end);
         for text in turn.queued {
             self.undelivered(&text, why);
         }
@@ -455,6 +458,16 @@ impl<'a> Step<'a> {
             self.tell(Event::Error { message: message.clone(), hint: hint.clone() });
         }
         self.tell(Event::End { end });
+    }
+}
+
+/// What an end says of what was still open.
+pub(super) fn ended_by(end: &TurnEnd) -> &'static str {
+    match end {
+        TurnEnd::Stopped => "the turn was stopped",
+        TurnEnd::Interrupted => "the program ended",
+        TurnEnd::Failed { .. } => "the turn failed",
+        TurnEnd::Answered | TurnEnd::WrappedUp => "the turn ended",
     }
 }
 

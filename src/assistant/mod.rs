@@ -184,7 +184,7 @@ impl Driver {
             }
         }
         if self.is_running() {
-            self.feed(Input::Stop).await;
+            self.feed(Input::Leave).await;
         }
         let entries = self.setup.world.unused_allows();
         if !entries.is_empty() {
@@ -197,6 +197,7 @@ impl Driver {
             Command::Say { text } => self.say(text).await,
             Command::Stop => self.feed(Input::Stop).await,
             Command::Answer { call, answer } => self.answer(call, answer).await,
+            Command::Edit { call, arguments } => self.feed(Input::Edited { call, arguments }).await,
             Command::New => self.begin().await,
             Command::Open { id } => self.switch_to(&id).await,
             Command::Delete { id } => self.delete(&id).await,
