@@ -21,7 +21,7 @@ use crate::access::{AgentName, AgentReport, AskReason, Attendance, Kind, Ledger,
 use crate::agent::message::CallKind;
 use crate::agent::update::Preview;
 use crate::agent::{
-    Ask, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage, UserOrigin,
+    Ask, Author, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage, UserOrigin,
 };
 
 /// The time at which every test begins.
@@ -187,6 +187,7 @@ pub(super) fn ask(number: u64, arguments: Value) -> Event {
             tool: tool("compute", "run_command"),
             risk: Risk::Exec,
             arguments,
+            author: Author::Model,
             reason: AskReason {
                 list: GateList::Review,
                 entry: "compute.run_command".to_owned(),
@@ -245,6 +246,7 @@ pub(super) fn write_ask(number: u64) -> Event {
                 "content": "tidied\nby \u{202e}evil\u{200b}\r\nsee build/\n",
                 "options": {"mode": "0644", "tags": ["a", "b"], "create_parents": true, "follow_links": false},
             }),
+            author: Author::Model,
             reason: AskReason {
                 list: GateList::Confirm,
                 entry: "fs_write".to_owned(),
