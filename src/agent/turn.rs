@@ -16,7 +16,7 @@ use super::prompt;
 use super::record::{OfferRecord, Record};
 use super::replay::{call_line, call_told};
 use super::run::{Run, joins_history};
-use super::stream::{ANSWER_LIMIT, Stream};
+use super::stream::Stream;
 use super::update::{Alert, Event, Severity};
 use crate::access::{Arrival, Attendance, World, offer};
 
@@ -223,17 +223,22 @@ impl<'a> Step<'a> {
             Delta::Reasoning { text } if !text.is_empty() => Some(Event::Reasoning { text: text.clone() }),
             _ => None,
         };
-        if stream.push(delta) {
-            self.out.extend(told.map(Effect::Tell));
-        } else {
+        let writes = match &delta {
+            Delta::CallStart { index, .. } | Delta::CallArguments { index, .. } => Some(*index),
+            _ => None,
+        };
+        if let Err(bound) = stream.push(delta) {
             self.out.push(Effect::CancelModel);
-            self.model_ended(Err(Failure {
+            return self.model_ended(Err(Failure {
                 kind: FailureKind::Malformed,
-                message: format!("the answer grew past {} MiB", ANSWER_LIMIT / (1024 * 1024)),
+                message: bound.to_string(),
                 hint: Some("Ask for less at once.".to_owned()),
                 retry: Retry::Never,
             }));
         }
+        let writing = writes.and_then(|index| stream.writing(index));
+        let writing = writing.map(|(wire, bytes)| Event::Writing { tool: self.run.shown(&wire), bytes });
+        self.out.extend(told.or(writing).map(Effect::Tell));
     }
 
     fn model_ended(&mut self, result: Result<(), Failure>) {

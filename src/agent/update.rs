@@ -139,6 +139,13 @@ pub enum Event {
         /// It.
         text: String,
     },
+    /// The model writes a call, which is told whole once the answer has ended.
+    Writing {
+        /// The tool as people read it.
+        tool: String,
+        /// Bytes of its arguments so far.
+        bytes: usize,
+    },
     /// The model call ended.
     Usage {
         /// The call's number.

@@ -153,7 +153,7 @@ impl Story {
             | Event::Running { .. }
             | Event::ToolResult { .. } => self.tell_tool(transcript, event, now),
             // The end that follows says it.
-            Event::Error { .. } => self.calm_rule(transcript),
+            Event::Error { .. } | Event::Writing { .. } => self.calm_rule(transcript),
             Event::End { end } => {
                 self.calm_rule(transcript);
                 for (id, _) in &self.queued {

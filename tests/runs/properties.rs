@@ -510,7 +510,7 @@ fn told(events: &[Event]) -> Vec<Event> {
                 kept.extend(answers.remove(call).map(|answer| Event::Answer { call: *call, answer }));
                 kept.push(event.clone());
             }
-            (Event::Queued { .. } | Event::Running { .. } | Event::Alert(_), _) => {}
+            (Event::Queued { .. } | Event::Writing { .. } | Event::Running { .. } | Event::Alert(_), _) => {}
             _ => kept.push(event.clone()),
         }
     }

@@ -318,6 +318,7 @@ fn line(effect: &Effect) -> Option<String> {
             }
             Event::TurnStarted { .. }
             | Event::Said { .. }
+            | Event::Writing { .. }
             | Event::Usage { .. }
             | Event::ToolCall { .. }
             | Event::ToolResult { .. }
