@@ -4,7 +4,6 @@
 //! nothing here answers by itself.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::tasks::spawn;
 use super::{Driver, Message, Severity};
@@ -12,9 +11,6 @@ use crate::access::Answer;
 use crate::agent::update::Preview;
 use crate::agent::{Ask, CallId, Event, Input, canonical};
 use crate::tool::digest;
-
-/// How long a preview may take. A file that does not answer must not keep its card from a person.
-const PREVIEW_LIMIT: Duration = Duration::from_secs(5);
 
 /// A card that waits.
 pub(super) struct Pending {
@@ -51,13 +47,13 @@ impl Driver {
         let Some(live) = &self.live else { return };
         let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
         let tool = live.tools.get(&ask.tool).cloned();
-        let arguments = ask.arguments.clone();
+        let (arguments, limit) = (ask.arguments.clone(), self.setup.preview_timeout);
         spawn(async move {
             let making = tokio::task::spawn_blocking(move || tool.map(|tool| tool.preview(&arguments)));
-            let preview = match tokio::time::timeout(PREVIEW_LIMIT, making).await {
+            let preview = match tokio::time::timeout(limit, making).await {
                 Ok(Ok(made)) => made.unwrap_or_default(),
                 Ok(Err(_)) => without_preview("it stopped unexpectedly; the log under data/logs has more"),
-                Err(_) => without_preview(&format!("it took over {} s", PREVIEW_LIMIT.as_secs())),
+                Err(_) => without_preview(&format!("it took over {} s", limit.as_secs())),
             };
             let message = match purpose {
                 Purpose::Show(ask) => Message::Previewed { conversation, ask, preview },

@@ -5,6 +5,7 @@
 
 mod asks;
 pub mod build;
+mod checks;
 mod conversations;
 mod live;
 pub mod ports;
@@ -79,6 +80,10 @@ pub struct Setup {
     pub services: Services,
     /// Seconds a build may take.
     pub build_timeout: Duration,
+    /// How long a health check may take.
+    pub check_timeout: Duration,
+    /// How long a card's preview may take.
+    pub preview_timeout: Duration,
     /// How the entry agent runs.
     pub agent: AgentSettings,
     /// Its model.
