@@ -51,6 +51,7 @@ scripts! {
     o3_dispatch_is_checked_again_after_the_answer
     o3_nobody_is_asked_about_what_cannot_run
     o5_an_offer_shrinks_and_grows_while_what_is_held_stays
+    o6_what_was_called_stays_in_the_request_when_its_tool_is_absent
     one_at_a_time_in_call_order
     p12_what_is_open_at_the_programs_end_is_interrupted
     p12_unattended_calls_that_are_gated_are_auto_denied
