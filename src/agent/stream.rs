@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::call::CallId;
 use super::message::{AssistantMessage, Delta, Opaque, Part, Reasoning, StopReason, ToolCall, Usage};
+use crate::access::Risk;
 use crate::access::name::shown;
 
 /// An answer that grows past this many bytes is broken off.
@@ -76,6 +77,7 @@ impl Stream {
                         provider_id: id,
                         shown: String::new(),
                         wire: name,
+                        risk: None,
                         arguments: String::new(),
                         opaque: None,
                     }));
@@ -136,12 +138,12 @@ impl Stream {
     }
 
     /// A whole answer, or what was said before a stop (`stop` stays as streamed). Calls are numbered from `next`, which
-    /// moves on; `shown` names each wire name for people.
-    pub(super) fn finish(mut self, next: &mut u64, shown: impl Fn(&str) -> String) -> AssistantMessage {
+    /// moves on; `known` gives each wire name's name for people, and its risk.
+    pub(super) fn finish(mut self, next: &mut u64, known: impl Fn(&str) -> (String, Option<Risk>)) -> AssistantMessage {
         for part in &mut self.parts {
             if let Part::Call(call) = part {
                 call.id = CallId(*next);
-                call.shown = shown(&call.wire);
+                (call.shown, call.risk) = known(&call.wire);
                 *next += 1;
             }
         }
@@ -177,7 +179,7 @@ mod tests {
         for delta in deltas {
             stream.push(delta).unwrap();
         }
-        stream.finish(&mut 7, |wire| format!("shown.{wire}"))
+        stream.finish(&mut 7, |wire| (format!("shown.{wire}"), None))
     }
 
     fn text(text: &str) -> Delta {

@@ -303,7 +303,7 @@ impl<'a> Step<'a> {
     fn close_model(&mut self, stream: Stream, stopped: bool) -> Option<(CallKind, AssistantMessage)> {
         let usage = stream.usage();
         let mut next = self.run.next_call;
-        let mut message = stream.finish(&mut next, |wire| self.run.shown(wire));
+        let mut message = stream.finish(&mut next, |wire| (self.run.shown(wire), self.run.risk(wire)));
         self.run.next_call = next;
         if stopped {
             message.stop = None;

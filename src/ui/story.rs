@@ -190,9 +190,12 @@ impl Story {
 
     fn tell_tool(&mut self, transcript: &mut Transcript, event: &Event, now: i64) {
         match event {
-            Event::ToolCall { call, tool, wire, arguments } => {
+            Event::ToolCall { call, tool, risk, wire, arguments } => {
                 let name = tool.as_ref().map_or_else(|| wire.clone(), ToString::to_string);
-                let id = transcript.push(Block::Tool(Box::new(ToolRow::new(*call, name, arguments.clone()))));
+                let id = transcript.push(Block::Tool(Box::new(ToolRow {
+                    risk: *risk,
+                    ..ToolRow::new(*call, name, arguments.clone())
+                })));
                 self.blocks.insert(*call, id);
                 self.open.insert(*call, Open { block: id, chain: Vec::new(), answer: None });
             }

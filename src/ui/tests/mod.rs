@@ -162,7 +162,13 @@ pub(super) fn used(number: u32) -> Event {
 }
 
 pub(super) fn tool_call(number: u64, toolset: &str, name: &str, arguments: Value) -> Event {
-    Event::ToolCall { call: CallId(number), tool: Some(tool(toolset, name)), wire: name.to_owned(), arguments }
+    let risk = match name {
+        "list_directory" | "read_file" | "load_tools" => Risk::Read,
+        "write_file" => Risk::Write,
+        _ => Risk::Exec,
+    };
+    let (call, tool, wire) = (CallId(number), Some(tool(toolset, name)), name.to_owned());
+    Event::ToolCall { call, tool, risk: Some(risk), wire, arguments }
 }
 
 pub(super) fn result(number: u64, ending: Ending, note: &str) -> Event {
