@@ -110,6 +110,7 @@ fn request() -> Request {
             parts: vec![
                 Part::Text { text: "I look.".to_owned() },
                 Part::Call(ToolCall {
+                    risk: None,
                     id,
                     provider_id: format!("call_{number}"),
                     wire: "tool_1".to_owned(),

@@ -34,6 +34,7 @@ fn model_call(parts: Vec<Part>, stop: StopReason) -> Record {
 fn turn(number: u64) -> Vec<Record> {
     let message = UserMessage { text: format!("question {number}"), origin: UserOrigin::Person };
     let call = ToolCall {
+        risk: None,
         id: CallId(number),
         provider_id: format!("call_{number}"),
         wire: "read_file".to_owned(),

@@ -29,6 +29,12 @@ use adapters::{Machine, ModelPort, StorePort, SwitchesInFile};
 /// How long the driver may take to end what runs when the person leaves.
 pub const LEAVING: Duration = Duration::from_secs(3);
 
+/// How long a health check may take: one that does not answer must not hold up a conversation.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a card's preview may take: a file that does not answer must not keep its card from a person.
+const PREVIEW_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// The opener of an agent that has none of its own.
 const OPENER: &str = include_str!("../assets/prompts/opener.md");
 
@@ -321,6 +327,8 @@ pub async fn start(
         built,
         services,
         build_timeout,
+        check_timeout: CHECK_TIMEOUT,
+        preview_timeout: PREVIEW_TIMEOUT,
         model: Arc::new(ModelPort(client)),
         store: Arc::new(StorePort(store::directory(&config.data))),
         surroundings: Arc::new(Machine),

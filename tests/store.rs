@@ -36,6 +36,7 @@ fn said(at: i64, text: &str) -> Record {
 
 fn call(id: u64) -> Part {
     Part::Call(ToolCall {
+        risk: None,
         id: CallId(id),
         provider_id: format!("toolu_{id}"),
         wire: "load_tools".into(),
@@ -88,6 +89,7 @@ fn everything() -> Vec<Record> {
                     Part::Reasoning(Reasoning { text: "hm".into(), opaque: Some(opaque.clone()) }),
                     Part::Text { text: "I will.".into() },
                     Part::Call(ToolCall {
+                        risk: None,
                         id: CallId(1),
                         provider_id: String::new(),
                         wire: "run_command".into(),

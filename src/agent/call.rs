@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::effect::Ask;
 use super::message::ResultMessage;
 use crate::access::{Answer, ToolsetName};
 
@@ -60,13 +61,10 @@ pub(super) enum CallState {
     Waiting,
     /// The driver checks its arguments.
     Checking,
-    /// A card is open.
-    Asking {
-        /// What would run.
-        arguments: Value,
-        /// Whether "for this conversation" can be answered.
-        grantable: bool,
-    },
+    /// A card is open on this.
+    Asking(Box<Ask>),
+    /// A card is open on this, and the driver checks what a person made of its arguments.
+    Editing(Box<Ask>),
     /// Its tool runs.
     Running,
     /// It leads the build of this toolset.
@@ -94,6 +92,8 @@ pub(super) struct Call {
     pub state: CallState,
     /// Who answered it, once somebody did (P13).
     pub answer: Option<Answer>,
+    /// The arguments that run, where a person changed them (P16).
+    pub edited: Option<Value>,
     /// When it began to run.
     pub began: Option<i64>,
 }
@@ -188,22 +188,24 @@ pub(super) mod text {
         format!("Tool '{}' was not executed: the model declined this request.", shown(wire))
     }
 
-    /// Stopped before it ran.
-    pub(crate) fn stopped_before(wire: &str) -> String {
-        format!("Tool '{}' was not run: the turn was stopped first.", shown(wire))
+    /// Stopped before it ran. `why`: what ended, as `the turn was stopped`.
+    pub(crate) fn stopped_before(wire: &str, why: &str) -> String {
+        format!("Tool '{}' was not run: {why} first.", shown(wire))
     }
 
     /// Stopped while its build ran (R9).
-    pub(crate) fn stopped_loading(wire: &str) -> String {
-        format!("Tool '{}' was interrupted: the turn was stopped first, and nothing was loaded.", shown(wire))
+    pub(crate) fn stopped_loading(wire: &str, why: &str) -> String {
+        format!("Tool '{}' was interrupted: {why} first, and nothing was loaded.", shown(wire))
     }
 
     /// Stopped while it ran.
-    pub(crate) fn stopped_within(wire: &str) -> String {
-        format!(
-            "Tool '{}' was interrupted: the turn was stopped while it ran, so part of it may have happened.",
-            shown(wire)
-        )
+    pub(crate) fn stopped_within(wire: &str, why: &str) -> String {
+        format!("Tool '{}' was interrupted: {why} while it ran, so part of it may have happened.", shown(wire))
+    }
+
+    /// The result of a call that a person changed begins with what ran (P16).
+    pub(crate) fn edited(arguments: &str, result: &str) -> String {
+        format!("The user changed the arguments of this call before allowing it. What ran: {arguments}\n\n{result}")
     }
 }
 

@@ -31,6 +31,13 @@ pub enum Command {
         /// The answer.
         answer: Answer,
     },
+    /// Change what a card asks: what a person made of the arguments, as JSON text. It is checked and asked again (P16).
+    Edit {
+        /// The card's call.
+        call: CallId,
+        /// The arguments.
+        arguments: String,
+    },
     /// Begin a new conversation.
     New,
     /// Bring a stored conversation into view: an id or a unique prefix of at least 6 characters.

@@ -32,6 +32,16 @@ pub enum TurnEnd {
     Interrupted,
 }
 
+/// Who wrote the arguments of a call as they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// The model that called.
+    Model,
+    /// A person, on the card (P16).
+    Person,
+}
+
 /// A gated call that waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ask {
@@ -45,6 +55,8 @@ pub struct Ask {
     pub risk: Risk,
     /// The arguments after coercion: exactly what would run.
     pub arguments: Value,
+    /// Whose they are.
+    pub author: Author,
     /// The list and entry that gated it.
     pub reason: AskReason,
     /// Whether "for this conversation" may be answered (P16: not for floor tools).

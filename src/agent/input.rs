@@ -95,6 +95,13 @@ pub enum Input {
         /// The answer.
         answer: Answer,
     },
+    /// A person changed the arguments on a card: they are checked, gated and asked again (P16).
+    Edited {
+        /// Which call.
+        call: CallId,
+        /// The arguments as JSON text.
+        arguments: String,
+    },
     /// A running tool ended.
     ToolEnded {
         /// Which call.
@@ -111,4 +118,6 @@ pub enum Input {
     },
     /// A person stopped the turn.
     Stop,
+    /// The program ends: like a stop, but nobody withdrew what was open; it is interrupted (P12).
+    Leave,
 }

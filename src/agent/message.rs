@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::call::{CallId, Ending};
-use crate::access::WireName;
+use crate::access::{Risk, WireName};
 
 /// Who put words into a user message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +65,9 @@ pub struct ToolCall {
     pub wire: String,
     /// The declared name people read, `toolset.tool`; the wire name where nothing held has it.
     pub shown: String,
+    /// What the tool may touch; nothing where nothing held has it, and in logs written before it was kept (P17).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Risk>,
     /// The arguments as received: JSON text, possibly broken. Never repaired.
     pub arguments: String,
     /// Provider data that belongs to the call.

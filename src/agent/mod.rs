@@ -12,7 +12,7 @@
 //! | [`Effect::CallModel`] | any number of [`Input::Delta`], then [`Input::ModelEnded`] | [`Effect::CancelModel`] |
 //! | [`Effect::RetryAfter`] | [`Input::RetryDue`] when the time is over | [`Effect::CancelModel`] |
 //! | [`Effect::Check`] | [`Input::Checked`], against [`Run::definition`] of its tool | nothing: answer at once |
-//! | [`Effect::Ask`] | [`Input::Answered`]; the driver tells [`Event::Ask`] with the card's preview | [`Effect::Withdraw`] |
+//! | [`Effect::Ask`] | [`Input::Answered`] or [`Input::Edited`]; the driver tells [`Event::Ask`] with the card's preview | [`Effect::Withdraw`] |
 //! | [`Effect::Run`] | [`Input::ToolEnded`] | [`Effect::CancelRun`] |
 //! | [`Effect::Load`] | [`Input::LoadEnded`], after the build was reported to `World` | [`Effect::CancelRun`] |
 //!
@@ -22,9 +22,9 @@
 //!   never used again in its conversation.
 //! - [`Input::Delta`], [`Input::ModelEnded`] and [`Input::RetryDue`] name no call: after [`Effect::CancelModel`] the driver
 //!   must not pass on what the dropped model call or wait still had to say.
-//! - [`Input::Said`] and [`Input::Stop`] may come at any time.
+//! - [`Input::Said`], [`Input::Stop`] and [`Input::Leave`] may come at any time.
 //! - A turn is open from the [`Input::Said`] that found none until [`Event::End`]; between turns a run has no effects.
-//! - At the program's end: [`Input::Stop`], carry out the effects, then drop the run.
+//! - At the program's end: [`Input::Leave`], carry out the effects, then drop the run.
 
 pub mod call;
 pub mod command;
@@ -45,7 +45,7 @@ pub mod update;
 
 pub use call::{CallId, Ending, canonical};
 pub use command::Command;
-pub use effect::{Ask, Effect, TurnEnd};
+pub use effect::{Ask, Author, Effect, TurnEnd};
 pub use input::{BuiltTool, Input, LoadedToolset, Moment, ToolOutcome};
 pub use loaders::core_tools;
 pub use message::{

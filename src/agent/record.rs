@@ -3,6 +3,7 @@
 //! These are the domain's values; how they are written to disk is the store's business.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::call::{CallId, Ending};
 use super::message::{AssistantMessage, CallKind, Failure, Usage, UserMessage};
@@ -56,6 +57,8 @@ pub enum Record {
         call: CallId,
         /// The answer.
         answer: Answer,
+        /// What runs, where a person changed it (P16).
+        arguments: Option<Value>,
     },
     /// A call reached its one ending.
     CallEnded {

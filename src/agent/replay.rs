@@ -92,6 +92,7 @@ pub(super) fn call_told(call: &ToolCall) -> Event {
     Event::ToolCall {
         call: call.id,
         tool: shown_tool(call),
+        risk: call.risk,
         wire: call.wire.clone(),
         arguments: shown_arguments(&call.arguments),
     }

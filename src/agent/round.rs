@@ -5,12 +5,12 @@
 use serde_json::Value;
 
 use super::call::{Call, CallId, CallState, Ending, canonical, parse_arguments, text};
-use super::effect::{Ask, Effect};
+use super::effect::{Ask, Author, Effect, TurnEnd};
 use super::input::{LoadedToolset, ToolOutcome};
 use super::loaders;
 use super::message::ResultMessage;
 use super::record::Record;
-use super::turn::{Phase, Round, Step};
+use super::turn::{Phase, Round, Step, ended_by};
 use super::update::{Event, Severity};
 use crate::access::{
     Answer, Arrival, AskReason, Attendance, CallFacts, Decision, HeldTool, Owner, ToolsetName, answers,
@@ -91,14 +91,62 @@ impl Step<'_> {
     /// The driver checked the arguments: the gate is next.
     pub(super) fn checked(&mut self, id: CallId, arguments: Result<Value, String>) {
         let Some(index) = self.place(id) else { return };
-        if self.call(index).is_none_or(|call| call.state != CallState::Checking) {
-            return;
+        match self.call(index).map(|call| call.state.clone()) {
+            Some(CallState::Checking) => {}
+            Some(CallState::Editing(ask)) => {
+                self.edit_checked(index, *ask, arguments);
+                return self.advance();
+            }
+            _ => return,
         }
         match arguments {
             Ok(arguments) => self.gate(index, arguments),
             Err(text) => self.end(index, Ending::InvalidArguments, text, None),
         }
         self.advance();
+    }
+
+    /// A person changed what a card asks: the driver checks it as it checked the model's (P16).
+    pub(super) fn edited(&mut self, id: CallId, arguments: &str) {
+        let Some(index) = self.place(id) else { return };
+        let Some(call) = self.call(index) else { return };
+        let CallState::Asking(ask) = &call.state else { return };
+        match parse_arguments(arguments) {
+            Ok(arguments) => {
+                let (ask, tool) = (ask.clone(), ask.tool.clone());
+                call.state = CallState::Editing(ask);
+                self.out.push(Effect::Check { call: id, tool, arguments: Value::Object(arguments) });
+            }
+            Err(why) => self.not_taken(&why),
+        }
+    }
+
+    /// The check of a person's change: a good one is a new card, which only a person answers; a bad one leaves the card.
+    fn edit_checked(&mut self, index: usize, ask: Ask, checked: Result<Value, String>) {
+        let arguments = match checked {
+            Ok(arguments) if canonical(&arguments) != canonical(&ask.arguments) => arguments,
+            unchanged => {
+                if let Some(call) = self.call(index) {
+                    call.state = CallState::Asking(Box::new(ask));
+                }
+                return unchanged.err().map_or((), |why| self.not_taken(&why));
+            }
+        };
+        let Some(tool) = self.held_tool(index) else { return };
+        if let Some(refusal) = self.world.dispatch(&self.run.spec.name, &self.run.held, &tool.id, &tool.digest) {
+            self.out.push(Effect::Withdraw { call: ask.call });
+            return self.end(index, Ending::Refused, refusal, None);
+        }
+        let ask = Box::new(Ask { arguments, author: Author::Person, ..ask });
+        if let Some(call) = self.call(index) {
+            call.state = CallState::Asking(ask.clone());
+        }
+        self.out.push(Effect::Ask(ask));
+    }
+
+    fn not_taken(&mut self, why: &str) {
+        let hint = Some("The card stands as it was; edit it again to correct your change.".to_owned());
+        self.alert(Severity::Notice, format!("Your change to the call was not taken: {why}"), hint);
     }
 
     /// Offer before approval: nobody is asked about what cannot run. Then P1's order up to the card.
@@ -131,20 +179,26 @@ impl Step<'_> {
         let grantable = self.world.grantable(&tool.id);
         let chain = vec![self.run.spec.name.clone()];
         let Some(call) = self.call(index) else { return };
-        call.state = CallState::Asking { arguments: arguments.clone(), grantable };
-        let (call, tool, risk) = (call.id, tool.id.clone(), tool.risk);
-        self.out.push(Effect::Ask(Box::new(Ask { call, chain, tool, risk, arguments, reason, grantable })));
+        let (id, tool, risk, author) = (call.id, tool.id.clone(), tool.risk, Author::Model);
+        let ask = Box::new(Ask { call: id, chain, tool, risk, arguments, author, reason, grantable });
+        call.state = CallState::Asking(ask.clone());
+        self.out.push(Effect::Ask(ask));
     }
 
     fn answer(&mut self, index: usize, answer: Answer) {
         let Some(call) = self.call(index) else { return };
         call.answer = Some(answer.clone());
-        let call = call.id;
+        let edited = match &call.state {
+            CallState::Asking(ask) if ask.author == Author::Person => Some(ask.arguments.clone()),
+            _ => None,
+        };
+        let id = call.id;
         if answer.allows() {
+            call.edited.clone_from(&edited);
             let at = self.moment.now;
-            self.record(Record::Allowed { at, call, answer: answer.clone() });
+            self.record(Record::Allowed { at, call: id, answer: answer.clone(), arguments: edited });
         }
-        self.tell(Event::Answer { call, answer });
+        self.tell(Event::Answer { call: id, answer });
     }
 
     /// A card was answered. Only its own call moves (P14).
@@ -152,8 +206,8 @@ impl Step<'_> {
         let Some(index) = self.place(id) else { return };
         let Some(tool) = self.held_tool(index) else { return };
         let Some(call) = self.call(index) else { return };
-        let CallState::Asking { arguments, grantable } = &call.state else { return };
-        let (arguments, grantable) = (arguments.clone(), *grantable);
+        let CallState::Asking(ask) = &call.state else { return };
+        let (arguments, grantable) = (ask.arguments.clone(), ask.grantable);
         match answer {
             Answer::AllowedOnce => {
                 self.answer(index, answer);
@@ -321,36 +375,43 @@ impl Step<'_> {
         }
     }
 
-    /// A stop: cards are withdrawn, running tools and builds dropped, and every open call ends as interrupted.
-    pub(super) fn interrupt(&mut self) {
+    /// A stop, or the program's end: cards go, running tools and builds are dropped, and every open call ends as
+    /// interrupted.
+    pub(super) fn interrupt(&mut self, end: &TurnEnd) {
+        let why = ended_by(end);
+        let unanswered = if *end == TurnEnd::Interrupted { Answer::Interrupted } else { Answer::Withdrawn };
         for index in 0..self.round().map_or(0, |round| round.calls.len()) {
             let Some(call) = self.call(index).filter(|call| !call.ended()) else { continue };
             let (id, wire) = (call.id, call.wire.clone());
             let text = match call.state {
-                CallState::Asking { .. } => {
+                CallState::Asking(_) | CallState::Editing(_) => {
                     self.out.push(Effect::Withdraw { call: id });
-                    self.answer(index, Answer::Withdrawn);
-                    text::stopped_before(&wire)
+                    self.answer(index, unanswered.clone());
+                    text::stopped_before(&wire, why)
                 }
                 CallState::Running => {
                     self.out.push(Effect::CancelRun { call: id });
-                    text::stopped_within(&wire)
+                    text::stopped_within(&wire, why)
                 }
                 CallState::Loading(_) => {
                     self.out.push(Effect::CancelRun { call: id });
-                    text::stopped_loading(&wire)
+                    text::stopped_loading(&wire, why)
                 }
-                CallState::Joining(_) => text::stopped_loading(&wire),
-                CallState::Waiting | CallState::Checking | CallState::Ended(_) => text::stopped_before(&wire),
+                CallState::Joining(_) => text::stopped_loading(&wire, why),
+                CallState::Waiting | CallState::Checking | CallState::Ended(_) => text::stopped_before(&wire, why),
             };
             self.end(index, Ending::Interrupted, text, None);
         }
     }
 
     /// Gives a call its one ending.
-    fn end(&mut self, index: usize, ending: Ending, text: String, note: Option<String>) {
+    fn end(&mut self, index: usize, ending: Ending, mut text: String, mut note: Option<String>) {
         let now = self.moment.now;
         let Some(call) = self.call(index).filter(|call| !call.ended()) else { return };
+        if let Some(arguments) = call.edited.take().filter(|_| call.began.is_some()) {
+            text = text::edited(&canonical(&arguments), &text);
+            note = Some(note.map_or_else(|| "as you edited it".to_owned(), |note| format!("{note}, as you edited it")));
+        }
         let id = call.id;
         let took_ms = call.began.and_then(|began| u64::try_from(now.saturating_sub(began)).ok()).unwrap_or(0);
         let answer = call.answer.clone();

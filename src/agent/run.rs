@@ -12,7 +12,7 @@ use super::message::{AssistantMessage, Failure, Message, ResultMessage, StopReas
 use super::prompt;
 use super::record::Record;
 use super::turn::{Step, Turn};
-use crate::access::{AgentName, Arrival, Held, Ledger, LoadOutcome, ToolId, ToolName, ToolsetName, World};
+use crate::access::{AgentName, Arrival, Held, Ledger, LoadOutcome, Risk, ToolId, ToolName, ToolsetName, World};
 
 /// What a run is made of.
 #[derive(Debug, Clone)]
@@ -164,6 +164,11 @@ impl Run {
     /// waits for (late, doubled, of another phase) changes nothing and has no effects.
     pub fn step(&mut self, moment: Moment, world: &mut World, input: Input) -> Vec<Effect> {
         Step::new(self, world, moment).take(input)
+    }
+
+    /// What a call by this wire name may touch, where something held has it.
+    pub(super) fn risk(&self, wire: &str) -> Option<Risk> {
+        self.held.by_wire(wire).map(|tool| tool.risk)
     }
 
     /// What a call by this wire name is called for people: `toolset.tool`, or the wire name where nothing held has it.

@@ -2,11 +2,36 @@
 //!
 //! It keeps order and provider data as they came; it never repairs or parses what it collects.
 
+use std::fmt;
+
 use super::call::CallId;
 use super::message::{AssistantMessage, Delta, Opaque, Part, Reasoning, StopReason, ToolCall, Usage};
+use crate::access::Risk;
+use crate::access::name::shown;
 
 /// An answer that grows past this many bytes is broken off.
 pub(super) const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
+
+/// An answer with more calls than this is broken off.
+pub(super) const CALL_LIMIT: usize = 128;
+
+/// Why an answer is broken off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TooMuch {
+    /// More than [`ANSWER_LIMIT`] bytes.
+    Bytes,
+    /// More than [`CALL_LIMIT`] calls.
+    Calls,
+}
+
+impl fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes => write!(f, "the answer grew past {} MiB", ANSWER_LIMIT / (1024 * 1024)),
+            Self::Calls => write!(f, "the answer makes more than {CALL_LIMIT} calls"),
+        }
+    }
+}
 
 /// An answer so far.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -20,9 +45,11 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Takes one piece. `false`: the answer is longer than [`ANSWER_LIMIT`] and this piece was left out.
-    #[must_use]
-    pub(super) fn push(&mut self, delta: Delta) -> bool {
+    /// Takes one piece.
+    ///
+    /// # Errors
+    /// The answer has reached a bound, and this piece was left out.
+    pub(super) fn push(&mut self, delta: Delta) -> Result<(), TooMuch> {
         self.bytes += match &delta {
             Delta::Text { text } | Delta::Reasoning { text } | Delta::CallArguments { text, .. } => text.len(),
             Delta::CallStart { id, name, .. } => 64 + id.len() + name.len(),
@@ -30,7 +57,7 @@ impl Stream {
             Delta::Usage { .. } | Delta::Stop { .. } => 0,
         };
         if self.bytes > ANSWER_LIMIT {
-            return false;
+            return Err(TooMuch::Bytes);
         }
         match delta {
             Delta::Text { text } => self.text(text),
@@ -41,12 +68,16 @@ impl Stream {
             },
             Delta::CallStart { index, id, name } => {
                 if self.calls.iter().all(|(known, _)| *known != index) {
+                    if self.calls.len() == CALL_LIMIT {
+                        return Err(TooMuch::Calls);
+                    }
                     self.calls.push((index, self.parts.len()));
                     self.parts.push(Part::Call(ToolCall {
                         id: CallId(0),
                         provider_id: id,
                         shown: String::new(),
                         wire: name,
+                        risk: None,
                         arguments: String::new(),
                         opaque: None,
                     }));
@@ -69,7 +100,12 @@ impl Stream {
             }
             Delta::Stop { reason } => self.stop = Some(reason),
         }
-        true
+        Ok(())
+    }
+
+    /// The wire name, bounded, of the call that is being written, by the decoder's index, and bytes of its arguments so far.
+    pub(super) fn writing(&mut self, index: usize) -> Option<(String, usize)> {
+        self.call(index).map(|call| (shown(&call.wire), call.arguments.len()))
     }
 
     fn text(&mut self, text: String) {
@@ -102,12 +138,12 @@ impl Stream {
     }
 
     /// A whole answer, or what was said before a stop (`stop` stays as streamed). Calls are numbered from `next`, which
-    /// moves on; `shown` names each wire name for people.
-    pub(super) fn finish(mut self, next: &mut u64, shown: impl Fn(&str) -> String) -> AssistantMessage {
+    /// moves on; `known` gives each wire name's name for people, and its risk.
+    pub(super) fn finish(mut self, next: &mut u64, known: impl Fn(&str) -> (String, Option<Risk>)) -> AssistantMessage {
         for part in &mut self.parts {
             if let Part::Call(call) = part {
                 call.id = CallId(*next);
-                call.shown = shown(&call.wire);
+                (call.shown, call.risk) = known(&call.wire);
                 *next += 1;
             }
         }
@@ -141,9 +177,9 @@ mod tests {
     fn stream(deltas: Vec<Delta>) -> AssistantMessage {
         let mut stream = Stream::default();
         for delta in deltas {
-            assert!(stream.push(delta));
+            stream.push(delta).unwrap();
         }
-        stream.finish(&mut 7, |wire| format!("shown.{wire}"))
+        stream.finish(&mut 7, |wire| (format!("shown.{wire}"), None))
     }
 
     fn text(text: &str) -> Delta {
@@ -236,7 +272,7 @@ mod tests {
             Usage { input: Some(5), output: Some(1), cached: None },
             Usage { input: None, output: Some(9), cached: Some(2) },
         ] {
-            assert!(stream.push(Delta::Usage { usage }));
+            stream.push(Delta::Usage { usage }).unwrap();
         }
         assert_eq!(stream.usage(), Usage { input: Some(5), output: Some(9), cached: Some(2) });
     }
@@ -246,7 +282,8 @@ mod tests {
         let mut stream = Stream::default();
         let fields = json!({"signature": "x".repeat(1024 * 1024)});
         let opaque = Opaque { wire: "w".to_owned(), fields: fields.as_object().cloned().unwrap_or_default() };
-        let taken = (0..100).take_while(|_| stream.push(Delta::ReasoningData { opaque: opaque.clone() })).count();
+        let taken =
+            (0..100).take_while(|_| stream.push(Delta::ReasoningData { opaque: opaque.clone() }).is_ok()).count();
         assert_eq!(taken, 15);
     }
 
@@ -255,9 +292,20 @@ mod tests {
         let mut stream = Stream::default();
         let piece = "x".repeat(1024 * 1024);
         for _ in 0..16 {
-            assert!(stream.push(text(&piece)));
+            stream.push(text(&piece)).unwrap();
         }
-        assert!(!stream.push(text("x")));
+        assert_eq!(stream.push(text("x")), Err(TooMuch::Bytes));
         assert_eq!(stream.words().text().len(), ANSWER_LIMIT);
+    }
+
+    #[test]
+    fn calls_without_end_are_broken_off_at_their_bound() {
+        let mut stream = Stream::default();
+        for index in 0..CALL_LIMIT {
+            stream.push(start(index, "one")).unwrap();
+        }
+        stream.push(start(3, "known already")).unwrap();
+        assert_eq!(stream.push(start(CALL_LIMIT, "one")), Err(TooMuch::Calls));
+        assert_eq!(TooMuch::Calls.to_string(), "the answer makes more than 128 calls");
     }
 }

@@ -16,7 +16,7 @@ use super::prompt;
 use super::record::{OfferRecord, Record};
 use super::replay::{call_line, call_told};
 use super::run::{Run, joins_history};
-use super::stream::{ANSWER_LIMIT, Stream};
+use super::stream::Stream;
 use super::update::{Alert, Event, Severity};
 use crate::access::{Arrival, Attendance, World, offer};
 
@@ -100,9 +100,11 @@ impl<'a> Step<'a> {
             Input::RetryDue => self.retry_due(),
             Input::Checked { call, arguments } => self.checked(call, arguments),
             Input::Answered { call, answer } => self.answered(call, answer),
+            Input::Edited { call, arguments } => self.edited(call, &arguments),
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
             Input::LoadEnded { call, result } => self.load_ended(call, result),
-            Input::Stop => self.stop(),
+            Input::Stop => self.stop(TurnEnd::Stopped),
+            Input::Leave => self.stop(TurnEnd::Interrupted),
         }
         self.out
     }
@@ -221,17 +223,22 @@ impl<'a> Step<'a> {
             Delta::Reasoning { text } if !text.is_empty() => Some(Event::Reasoning { text: text.clone() }),
             _ => None,
         };
-        if stream.push(delta) {
-            self.out.extend(told.map(Effect::Tell));
-        } else {
+        let writes = match &delta {
+            Delta::CallStart { index, .. } | Delta::CallArguments { index, .. } => Some(*index),
+            _ => None,
+        };
+        if let Err(bound) = stream.push(delta) {
             self.out.push(Effect::CancelModel);
-            self.model_ended(Err(Failure {
+            return self.model_ended(Err(Failure {
                 kind: FailureKind::Malformed,
-                message: format!("the answer grew past {} MiB", ANSWER_LIMIT / (1024 * 1024)),
+                message: bound.to_string(),
                 hint: Some("Ask for less at once.".to_owned()),
                 retry: Retry::Never,
             }));
         }
+        let writing = writes.and_then(|index| stream.writing(index));
+        let writing = writing.map(|(wire, bytes)| Event::Writing { tool: self.run.shown(&wire), bytes });
+        self.out.extend(told.or(writing).map(Effect::Tell));
     }
 
     fn model_ended(&mut self, result: Result<(), Failure>) {
@@ -296,7 +303,7 @@ impl<'a> Step<'a> {
     fn close_model(&mut self, stream: Stream, stopped: bool) -> Option<(CallKind, AssistantMessage)> {
         let usage = stream.usage();
         let mut next = self.run.next_call;
-        let mut message = stream.finish(&mut next, |wire| self.run.shown(wire));
+        let mut message = stream.finish(&mut next, |wire| (self.run.shown(wire), self.run.risk(wire)));
         self.run.next_call = next;
         if stopped {
             message.stop = None;
@@ -315,6 +322,7 @@ impl<'a> Step<'a> {
             tool: self.run.held.tools().iter().position(|held| held.wire.as_str() == call.wire),
             state: CallState::Waiting,
             answer: None,
+            edited: None,
             began: None,
         });
         let calls = calls.collect();
@@ -423,7 +431,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    fn stop(&mut self) {
+    fn stop(&mut self, end: TurnEnd) {
         let Some(turn) = &mut self.run.turn else { return };
         if let Phase::Model(call) = &mut turn.phase {
             let state = std::mem::replace(&mut call.state, ModelState::Streaming(Stream::default()));
@@ -438,15 +446,15 @@ impl<'a> Step<'a> {
                 }
             }
         }
-        self.interrupt();
+        self.interrupt(&end);
         self.close_round();
-        self.end_turn(TurnEnd::Stopped);
+        self.end_turn(end);
     }
 
     fn end_turn(&mut self, end: TurnEnd) {
         self.close_round();
         let Some(turn) = self.run.turn.take() else { return };
-        let why = if matches!(end, TurnEnd::Stopped) { "the turn was stopped" } else { "the turn failed" };
+        let why = ended_by(&end);
         for text in turn.queued {
             self.undelivered(&text, why);
         }
@@ -455,6 +463,16 @@ impl<'a> Step<'a> {
             self.tell(Event::Error { message: message.clone(), hint: hint.clone() });
         }
         self.tell(Event::End { end });
+    }
+}
+
+/// What an end says of what was still open.
+pub(super) fn ended_by(end: &TurnEnd) -> &'static str {
+    match end {
+        TurnEnd::Stopped => "the turn was stopped",
+        TurnEnd::Interrupted => "the program ended",
+        TurnEnd::Failed { .. } => "the turn failed",
+        TurnEnd::Answered | TurnEnd::WrappedUp => "the turn ended",
     }
 }
 

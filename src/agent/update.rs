@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::call::{CallId, Ending};
 use super::effect::{Ask, TurnEnd};
 use super::message::{CallKind, Usage, UserOrigin};
-use crate::access::{AgentName, AgentReport, Answer, Attendance, Ledger, ToolId};
+use crate::access::{AgentName, AgentReport, Answer, Attendance, Ledger, Risk, ToolId};
 
 /// How much an alert matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -139,6 +139,13 @@ pub enum Event {
         /// It.
         text: String,
     },
+    /// The model writes a call, which is told whole once the answer has ended.
+    Writing {
+        /// The tool as people read it.
+        tool: String,
+        /// Bytes of its arguments so far.
+        bytes: usize,
+    },
     /// The model call ended.
     Usage {
         /// The call's number.
@@ -175,6 +182,8 @@ pub enum Event {
         call: CallId,
         /// The tool, where one is held by that name.
         tool: Option<ToolId>,
+        /// What it may touch, where that is known: it decides the row that is drawn (P17).
+        risk: Option<Risk>,
         /// The wire name.
         wire: String,
         /// What it was called with.

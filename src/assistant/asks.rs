@@ -9,12 +9,13 @@ use super::tasks::spawn;
 use super::{Driver, Message, Severity};
 use crate::access::Answer;
 use crate::agent::update::Preview;
-use crate::agent::{Ask, CallId, Event, Input};
+use crate::agent::{Ask, CallId, Event, Input, canonical};
+use crate::tool::digest;
 
 /// A card that waits.
 pub(super) struct Pending {
     ask: Ask,
-    /// Digest of the preview that was shown; `None` until it was.
+    /// Digest of what was shown, arguments and preview; `None` until it was.
     shown: Option<String>,
 }
 
@@ -22,7 +23,7 @@ pub(super) struct Pending {
 pub(super) struct Allowed {
     call: CallId,
     answer: Answer,
-    /// Digest of the preview that they saw.
+    /// Digest of what they saw.
     shown: String,
 }
 
@@ -46,10 +47,14 @@ impl Driver {
         let Some(live) = &self.live else { return };
         let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
         let tool = live.tools.get(&ask.tool).cloned();
-        let arguments = ask.arguments.clone();
+        let (arguments, limit) = (ask.arguments.clone(), self.setup.preview_timeout);
         spawn(async move {
-            let made = tokio::task::spawn_blocking(move || tool.map(|tool| tool.preview(&arguments))).await;
-            let preview = made.ok().flatten().unwrap_or_default();
+            let making = tokio::task::spawn_blocking(move || tool.map(|tool| tool.preview(&arguments)));
+            let preview = match tokio::time::timeout(limit, making).await {
+                Ok(Ok(made)) => made.unwrap_or_default(),
+                Ok(Err(_)) => without_preview("it stopped unexpectedly; the log under data/logs has more"),
+                Err(_) => without_preview(&format!("it took over {} s", limit.as_secs())),
+            };
             let message = match purpose {
                 Purpose::Show(ask) => Message::Previewed { conversation, ask, preview },
                 Purpose::Recheck(card) => Message::Rechecked { conversation, card, preview },
@@ -60,7 +65,11 @@ impl Driver {
 
     pub(super) async fn show_card(&mut self, ask: Ask, preview: Preview) {
         let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&ask.call)) else { return };
-        pending.shown = Some(preview.digest.clone());
+        if pending.ask != ask {
+            // A person changed the arguments since: their card has a preview of its own.
+            return;
+        }
+        pending.shown = Some(seen(&ask, &preview));
         self.tell(Event::Ask { ask, preview, changed: false }).await;
     }
 
@@ -94,10 +103,11 @@ impl Driver {
             // Another card was shown since: this yes was not to that one.
             return;
         }
-        if shown == preview.digest {
+        let now = seen(&pending.ask, &preview);
+        if shown == now {
             self.settle(call, answer).await;
         } else {
-            pending.shown = Some(preview.digest.clone());
+            pending.shown = Some(now);
             let ask = pending.ask.clone();
             self.tell(Event::Ask { ask, preview, changed: true }).await;
         }
@@ -109,4 +119,15 @@ impl Driver {
         }
         self.feed(Input::Answered { call, answer }).await;
     }
+}
+
+/// Digest of all that a card shows: a yes is to this and nothing else.
+fn seen(ask: &Ask, preview: &Preview) -> String {
+    digest(format!("{}\n{}", canonical(&ask.arguments), preview.digest).as_bytes())
+}
+
+/// What a card shows in place of a preview that could not be made. What would run is still shown whole.
+fn without_preview(why: &str) -> Preview {
+    let facts = vec![("no preview".to_owned(), why.to_owned())];
+    Preview { facts, ..Preview::default() }
 }

@@ -5,6 +5,7 @@
 
 mod asks;
 pub mod build;
+mod checks;
 mod conversations;
 mod live;
 pub mod ports;
@@ -79,6 +80,10 @@ pub struct Setup {
     pub services: Services,
     /// Seconds a build may take.
     pub build_timeout: Duration,
+    /// How long a health check may take.
+    pub check_timeout: Duration,
+    /// How long a card's preview may take.
+    pub preview_timeout: Duration,
     /// How the entry agent runs.
     pub agent: AgentSettings,
     /// Its model.
@@ -184,7 +189,7 @@ impl Driver {
             }
         }
         if self.is_running() {
-            self.feed(Input::Stop).await;
+            self.feed(Input::Leave).await;
         }
         let entries = self.setup.world.unused_allows();
         if !entries.is_empty() {
@@ -197,6 +202,7 @@ impl Driver {
             Command::Say { text } => self.say(text).await,
             Command::Stop => self.feed(Input::Stop).await,
             Command::Answer { call, answer } => self.answer(call, answer).await,
+            Command::Edit { call, arguments } => self.feed(Input::Edited { call, arguments }).await,
             Command::New => self.begin().await,
             Command::Open { id } => self.switch_to(&id).await,
             Command::Delete { id } => self.delete(&id).await,

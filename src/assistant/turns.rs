@@ -17,9 +17,8 @@ use super::build::build;
 use super::live::Saving;
 use super::tasks::{contained, spawn};
 use super::{Driver, Message, Severity, ended};
-use crate::access::offer::{Filter, Withheld};
+use crate::access::ToolId;
 use crate::access::world::CallFacts;
-use crate::access::{ToolId, ToolName};
 use crate::agent::{
     CallId, Effect, Ending, Event, Failure, FailureKind, Input, Moment, Record, Request, Retry, ToolOutcome, TurnEnd,
 };
@@ -43,7 +42,7 @@ impl Driver {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             if !matches!(input, Input::Delta(_)) {
-                self.refresh_checks();
+                self.refresh_checks().await;
             }
             let moment = self.moment();
             let Some(live) = &mut self.live else { return };
@@ -55,20 +54,6 @@ impl Driver {
 
     fn moment(&self) -> Moment {
         Moment { now: self.setup.surroundings.now(), random: self.setup.surroundings.random() }
-    }
-
-    /// Tells the world what the health checks say (W2), from their cache where it is fresh.
-    fn refresh_checks(&mut self) {
-        let now = self.setup.surroundings.now();
-        for (name, toolset) in &self.setup.toolsets {
-            let built = self.setup.world.last_build(name).unwrap_or_default();
-            let tools: Vec<ToolName> = built.iter().map(|facts| facts.name.clone()).collect();
-            for tool in tools {
-                let answer = self.checks.ask(&**toolset, tool.as_str(), now);
-                let withheld = answer.err().map(|reason| Withheld { filter: Filter::Check, reason });
-                self.setup.world.report_check(name, Some(tool.as_str()), withheld);
-            }
-        }
     }
 
     async fn carry_out(&mut self, effect: Effect, inputs: &mut VecDeque<Input>) {

@@ -202,6 +202,7 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::TurnStarted { .. }
         | Event::Said { .. }
         | Event::Queued { .. }
+        | Event::Writing { .. }
         | Event::Running { .. }
         | Event::SideCall { .. }
         | Event::Report(_)

@@ -5,6 +5,7 @@
 //! older programs read comes to mean something else.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::access::{AgentName, Answer, Attendance};
 use crate::agent::record::OfferRecord;
@@ -52,6 +53,8 @@ enum Stored {
         call: CallId,
         #[serde(flatten)]
         answer: Answer,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<Value>,
     },
     CallEnded {
         at: i64,
@@ -99,7 +102,7 @@ impl From<Record> for Stored {
             Record::ModelCall { at, number, kind, message, offer, usage, took_ms, failure } => {
                 Self::ModelCall { at, number, kind, message, offer, usage, took_ms, failure }
             }
-            Record::Allowed { at, call, answer } => Self::Allowed { at, call, answer },
+            Record::Allowed { at, call, answer, arguments } => Self::Allowed { at, call, answer, arguments },
             Record::CallEnded { at, call, ending, answer, text, note, took_ms } => {
                 Self::CallEnded { at, call, ending, answer, text, note, took_ms }
             }
@@ -118,7 +121,7 @@ impl From<Stored> for Record {
             Stored::ModelCall { at, number, kind, message, offer, usage, took_ms, failure } => {
                 Self::ModelCall { at, number, kind, message, offer, usage, took_ms, failure }
             }
-            Stored::Allowed { at, call, answer } => Self::Allowed { at, call, answer },
+            Stored::Allowed { at, call, answer, arguments } => Self::Allowed { at, call, answer, arguments },
             Stored::CallEnded { at, call, ending, answer, text, note, took_ms } => {
                 Self::CallEnded { at, call, ending, answer, text, note, took_ms }
             }

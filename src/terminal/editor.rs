@@ -31,12 +31,12 @@ impl Programs {
     }
 }
 
-/// Opens `editor` on `text` and gives what was saved.
+/// Opens `editor` on `text`, in a file with this ending, and gives what was saved.
 ///
 /// # Errors
 /// A fragment that names the program: it does not start, says that it failed, or left something that is no text.
-pub async fn edit(editor: &str, text: &str) -> Result<String, String> {
-    let file = file_of(text).map_err(|error| format!("could not write the text to a file: {error}"))?;
+pub async fn edit(editor: &str, text: &str, ending: &str) -> Result<String, String> {
+    let file = file_of(text, ending).map_err(|error| format!("could not write the text to a file: {error}"))?;
     let status = open(editor, &file).await?;
     if !status.success() {
         return Err(format!("'{editor}' ended with {status}; the text is as it was"));
@@ -52,14 +52,14 @@ pub async fn edit(editor: &str, text: &str) -> Result<String, String> {
 /// # Errors
 /// A fragment that names the program.
 pub async fn page(pager: &str, text: &str) -> Result<(), String> {
-    let file = file_of(text).map_err(|error| format!("could not write the text to a file: {error}"))?;
+    let file = file_of(text, ".md").map_err(|error| format!("could not write the text to a file: {error}"))?;
     // How a pager ends says nothing: some report the key that closed them.
     open(pager, &file).await.map(|_| ())
 }
 
-fn file_of(text: &str) -> io::Result<NamedTempFile> {
-    // Made with mode 0600. The ending lets editors colour it.
-    let mut file = tempfile::Builder::new().prefix("kokua-").suffix(".md").tempfile()?;
+fn file_of(text: &str, ending: &str) -> io::Result<NamedTempFile> {
+    // Made with mode 0600.
+    let mut file = tempfile::Builder::new().prefix("kokua-").suffix(ending).tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
     Ok(file)
@@ -104,20 +104,20 @@ mod tests {
 
     #[tokio::test]
     async fn what_the_editor_saved_comes_back() {
-        assert_eq!(edit("sed -i s/draft/text/", "a draft").await.unwrap(), "a text");
-        assert_eq!(edit("sed -i '$a more'", "a draft\n").await.unwrap(), "a draft\nmore\n");
-        assert_eq!(edit("true", "unchanged").await.unwrap(), "unchanged");
+        assert_eq!(edit("sed -i s/draft/text/", "a draft", ".md").await.unwrap(), "a text");
+        assert_eq!(edit("sed -i '$a more'", "a draft\n", ".md").await.unwrap(), "a draft\nmore\n");
+        assert_eq!(edit("true", "unchanged", ".json").await.unwrap(), "unchanged");
         page("true", "text").await.unwrap();
         page("false", "text").await.unwrap();
     }
 
     #[tokio::test]
     async fn an_editor_that_fails_is_named() {
-        let said = edit("false", "x").await.unwrap_err();
+        let said = edit("false", "x", ".md").await.unwrap_err();
         assert!(said.starts_with("'false' ended with exit status: 1"), "{said}");
-        let said = edit("no-such-editor-here", "x").await.unwrap_err();
+        let said = edit("no-such-editor-here", "x", ".md").await.unwrap_err();
         assert!(said.starts_with("could not start 'no-such-editor-here'"), "{said}");
-        let said = edit("vi 'x", "x").await.unwrap_err();
+        let said = edit("vi 'x", "x", ".md").await.unwrap_err();
         assert!(said.contains("a quote is missing"), "{said}");
     }
 }

@@ -22,7 +22,7 @@ use super::signals::{Heard, Signals};
 use super::{input, notify};
 use crate::agent::{Command, Update};
 use crate::system::clock;
-use crate::ui::{self, Cmd, Msg, Ui};
+use crate::ui::{self, Cmd, EditorPurpose, Msg, Ui};
 
 /// Messages taken in before a frame is looked at again.
 const BATCH: usize = 1024;
@@ -233,7 +233,12 @@ impl<S: Fn(Command)> Session<'_, S> {
             }
             Cmd::OpenEditor { text, purpose } => {
                 let editor = self.surroundings.programs.editor.clone();
-                match self.lend(editor::edit(&editor, &text)).await? {
+                // The ending lets editors colour it.
+                let ending = match purpose {
+                    EditorPurpose::Draft => ".md",
+                    EditorPurpose::Arguments(_) => ".json",
+                };
+                match self.lend(editor::edit(&editor, &text, ending)).await? {
                     Ok(text) => self.messages.push_front(Msg::EditorReturned { purpose, text }),
                     Err(exit) => return Ok(Some(exit)),
                 }

@@ -89,6 +89,12 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
                 ui.prompt = Some(Prompt::Reason { call: card.ask.call, line: LineInput::default() });
             }
         }
+        Action::EditCall => {
+            if let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) {
+                let purpose = EditorPurpose::Arguments(card.ask.call);
+                return vec![Cmd::OpenEditor { text: card.text_to_edit(), purpose }];
+            }
+        }
         Action::CardFull => toggle(ui, Overlay::Card),
         Action::CardNext => ui.inbox.turn(1),
         Action::CardPrevious => ui.inbox.turn(-1),

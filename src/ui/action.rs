@@ -160,6 +160,7 @@ actions! {
     Card KeysOnly AllowConversation "allow_conversation" ["s"] "allow this exact call in this conversation";
     Card KeysOnly Deny "deny" ["d"] "deny this call; the turn goes on";
     Card KeysOnly DenyWithReason "deny_with_reason" ["D"] "deny with a sentence that the model reads";
+    Card KeysOnly EditCall "edit_call" ["e"] "edit its arguments in $EDITOR; you are asked again";
     Card KeysOnly CardFull "card_full" ["v"] "full view and back";
     Card KeysOnly CardNext "card_next" ["n"] "next ask";
     Card KeysOnly CardPrevious "card_previous" ["p"] "previous ask";

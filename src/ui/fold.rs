@@ -21,6 +21,11 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         begin(ui);
     }
     ui.story.tell(&mut ui.transcript, &event, now);
+    let wrote =
+        matches!(event, Event::Delta { .. } | Event::Reasoning { .. } | Event::Retrying { .. } | Event::Usage { .. });
+    if let Some(turn) = ui.turn.as_mut().filter(|_| wrote) {
+        turn.writing = None;
+    }
     match event {
         Event::Session { title, agent, model, rehearsal, window, tool_limit, .. } => {
             ui.session = Some(Session { conversation, title, agent, model, rehearsal, window, tool_limit });
@@ -41,7 +46,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         Event::TurnStarted { at, .. } => {
             let since = if ui.replaying { at } else { now };
             ui.turns += 1;
-            ui.turn = Some(Turn { since, call: 0, retry: None, stopping: false });
+            ui.turn = Some(Turn { since, call: 0, retry: None, writing: None, stopping: false });
         }
         Event::Said { text, origin } => {
             if ui.replaying && origin == UserOrigin::Person {
@@ -64,6 +69,12 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         Event::Delta { .. } | Event::Reasoning { .. } => {
             if let Some(turn) = &mut ui.turn {
                 turn.retry = None;
+            }
+        }
+        Event::Writing { tool, bytes } => {
+            if let Some(turn) = &mut ui.turn {
+                turn.retry = None;
+                turn.writing = Some((clean_line(&tool), bytes));
             }
         }
         Event::Usage { number, usage, took_ms } => {

@@ -27,6 +27,8 @@ pub struct Card {
     quiet_since: i64,
     armed: bool,
     answered: bool,
+    /// What a person made of the arguments and was not taken yet.
+    edited: Option<String>,
     laid_out: Option<LaidOut>,
 }
 
@@ -52,6 +54,13 @@ impl Card {
     /// It was answered here and waits for the assistant to say so.
     pub fn answered(&self) -> bool {
         self.answered
+    }
+
+    /// The arguments as JSON for an editor: as the person left them last, where that was not taken, so that nothing they
+    /// wrote is lost.
+    pub fn text_to_edit(&self) -> String {
+        let whole = || serde_json::to_string_pretty(&self.ask.arguments).unwrap_or_default();
+        self.edited.clone().unwrap_or_else(whole)
     }
 
     /// Its body, laid out once for a width and theme: every argument, nothing left out.
@@ -126,6 +135,7 @@ impl Inbox {
             quiet_since: now,
             armed: false,
             answered: false,
+            edited: None,
             laid_out: None,
         };
         self.cards.insert(at, card);
@@ -145,6 +155,16 @@ impl Inbox {
             }
         }
         Some(card)
+    }
+
+    /// The person changed the arguments of this call outside. `false`: it asks no more, or nothing was changed.
+    pub fn edited(&mut self, call: CallId, text: &str) -> bool {
+        let Some(card) = self.cards.iter_mut().find(|card| card.ask.call == call && !card.answered) else {
+            return false;
+        };
+        let changed = card.text_to_edit() != text;
+        card.edited = Some(text.to_owned());
+        changed
     }
 
     /// The calls that ask, in order.

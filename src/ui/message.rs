@@ -4,7 +4,7 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
-use crate::agent::Update;
+use crate::agent::{CallId, Update};
 
 /// A key without its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -215,6 +215,8 @@ pub struct Mouse {
 pub enum EditorPurpose {
     /// The composer's draft.
     Draft,
+    /// The arguments of a call that asks, as JSON.
+    Arguments(CallId),
 }
 
 /// One message. Each is handed to [`super::update()`] with the time it arrived.

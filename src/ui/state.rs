@@ -82,6 +82,8 @@ pub(super) struct Turn {
     pub since: i64,
     /// The model call it is in; 0 before the first.
     pub call: u32,
+    /// The call that the model writes, and bytes of its arguments so far.
+    pub writing: Option<(String, usize)>,
     /// A failure that waits for its next try.
     pub retry: Option<Retry>,
     /// A stop was asked for.

@@ -153,7 +153,7 @@ impl Story {
             | Event::Running { .. }
             | Event::ToolResult { .. } => self.tell_tool(transcript, event, now),
             // The end that follows says it.
-            Event::Error { .. } => self.calm_rule(transcript),
+            Event::Error { .. } | Event::Writing { .. } => self.calm_rule(transcript),
             Event::End { end } => {
                 self.calm_rule(transcript);
                 for (id, _) in &self.queued {
@@ -190,9 +190,12 @@ impl Story {
 
     fn tell_tool(&mut self, transcript: &mut Transcript, event: &Event, now: i64) {
         match event {
-            Event::ToolCall { call, tool, wire, arguments } => {
+            Event::ToolCall { call, tool, risk, wire, arguments } => {
                 let name = tool.as_ref().map_or_else(|| wire.clone(), ToString::to_string);
-                let id = transcript.push(Block::Tool(Box::new(ToolRow::new(*call, name, arguments.clone()))));
+                let id = transcript.push(Block::Tool(Box::new(ToolRow {
+                    risk: *risk,
+                    ..ToolRow::new(*call, name, arguments.clone())
+                })));
                 self.blocks.insert(*call, id);
                 self.open.insert(*call, Open { block: id, chain: Vec::new(), answer: None });
             }

@@ -43,18 +43,32 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
         }
         Msg::Tick => Vec::new(),
         Msg::Update(update) => fold(ui, *update, now),
-        Msg::EditorReturned { purpose: EditorPurpose::Draft, text } => {
-            match text {
-                Ok(text) => ui.composer.edited_outside(&text),
-                Err(error) => ui.notice(format!("the editor did not work: {error}"), now),
-            }
+        Msg::EditorReturned { text: Err(error), .. } => {
+            ui.notice(format!("the editor did not work: {error}"), now);
             Vec::new()
         }
+        Msg::EditorReturned { purpose: EditorPurpose::Draft, text: Ok(text) } => {
+            ui.composer.edited_outside(&text);
+            Vec::new()
+        }
+        Msg::EditorReturned { purpose: EditorPurpose::Arguments(call), text: Ok(text) } => edited(ui, call, text, now),
         Msg::Notice(text) => {
             ui.notice(text, now);
             Vec::new()
         }
     }
+}
+
+fn edited(ui: &mut Ui, call: CallId, text: String, now: i64) -> Vec<Cmd> {
+    if ui.inbox.place_of(call).is_none() {
+        ui.notice("that call does not ask any more; nothing was changed".to_owned(), now);
+        return Vec::new();
+    }
+    if !ui.inbox.edited(call, &text) {
+        ui.flash("unchanged: the card stands as it was", now);
+        return Vec::new();
+    }
+    vec![Cmd::Submit(Command::Edit { call, arguments: text })]
 }
 
 fn paste(ui: &mut Ui, text: &str, now: i64) {

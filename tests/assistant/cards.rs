@@ -1,10 +1,12 @@
 //! Cards: what a person was shown is what runs.
 
+use std::time::Duration;
+
 use kokua::access::Answer;
-use kokua::agent::{Command, Ending, Event};
+use kokua::agent::{Author, CallId, Command, Ending, Event};
 use serde_json::json;
 
-use crate::house::{Bench, alerts, call, calls, lock, results, words};
+use crate::house::{Bench, Options, alerts, call, calls, lock, results, words};
 
 fn set_file(bench: &Bench, content: &str) {
     content.clone_into(&mut lock(&bench.stage().file));
@@ -149,4 +151,40 @@ async fn p16_a_floor_tool_is_never_granted() {
     assert!(matches!(events.last(), Some(Event::Ask { ask, .. }) if !ask.grantable));
     bench.answer(1, Answer::AllowedForConversation);
     bench.until_ask(2).await;
+}
+
+#[tokio::test]
+async fn a_preview_that_never_answers_still_shows_its_card_and_says_so() {
+    let (word, waits) = std::sync::mpsc::channel();
+    let mut bench = Bench::with(Options { preview_timeout: Duration::ZERO, ..Options::default() }).await;
+    *lock(&bench.stage().preview_waits) = Some(waits);
+    bench.plays([call("write"), words("Denied.")]);
+    bench.say("go");
+    let events = bench.until_ask(1).await;
+    let Some(Event::Ask { preview, .. }) = events.last() else { panic!("a card") };
+    assert_eq!(preview.facts, [("no preview".to_owned(), "it took over 0 s".to_owned())]);
+    bench.answer(1, Answer::Denied);
+    bench.until_end().await;
+    drop(word);
+}
+
+/// A yes to the card before an edit reaches nothing of the card after it.
+#[tokio::test]
+async fn p16_a_yes_to_the_card_before_an_edit_allows_nothing() {
+    let mut bench = Bench::new().await;
+    bench.plays([calls(&[("run", json!({"n": 1}))]), words("Done.")]);
+    bench.say("go");
+    bench.until_ask(1).await;
+    bench.answer(1, Answer::AllowedOnce);
+    bench.submit(Command::Edit { call: CallId(1), arguments: "{\"n\": \"2\"}".to_owned() });
+    let events = bench.until_ask(1).await;
+    let Some(Event::Ask { ask, changed: false, .. }) = events.last() else { panic!("a new card") };
+    assert_eq!((ask.author, &ask.arguments), (Author::Person, &json!({"n": 2})), "checked and coerced");
+    assert!(bench.stage().ran().is_empty());
+    bench.answer(1, Answer::AllowedOnce);
+    let events = bench.until_end().await;
+    let results = results(&events);
+    let [(1, Ending::Ok, text)] = results.as_slice() else { panic!("one result: {results:?}") };
+    assert!(text.starts_with("The user changed the arguments"), "{text}");
+    assert_eq!(bench.stage().ran(), [r#"run {"n":2}"#]);
 }

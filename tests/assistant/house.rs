@@ -322,6 +322,8 @@ pub(crate) struct Stage {
     pub(crate) file: Mutex<String>,
     /// The next preview waits for the test's word.
     pub(crate) preview_waits: Mutex<Option<blocking::Receiver<()>>>,
+    /// The next check of `work` waits for the test's word.
+    pub(crate) check_waits: Mutex<Option<blocking::Receiver<()>>>,
     /// Conversations as they were when a tool began.
     pub(crate) log_at_run: Mutex<Vec<Record>>,
     builds: Mutex<BTreeMap<&'static str, VecDeque<Building>>>,
@@ -394,6 +396,14 @@ impl Toolset for Kit {
 
     fn guidance(&self) -> Option<&str> {
         self.guidance
+    }
+
+    fn check(&self, _tool: &str) -> Result<(), String> {
+        let waits = lock(&self.stage.check_waits).take_if(|_| self.name == "work");
+        if let Some(word) = waits {
+            let _dropped = word.recv();
+        }
+        Ok(())
     }
 
     fn build(&self, _services: &Services) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
@@ -525,6 +535,8 @@ pub(crate) struct Options {
     pub(crate) attendance: Attendance,
     pub(crate) allow: &'static [&'static str],
     pub(crate) max_attempts: u32,
+    pub(crate) check_timeout: Duration,
+    pub(crate) preview_timeout: Duration,
 }
 
 impl Default for Options {
@@ -535,6 +547,8 @@ impl Default for Options {
             attendance: Attendance::Attended,
             allow: &[],
             max_attempts: 1,
+            check_timeout: DEADLINE,
+            preview_timeout: DEADLINE,
         }
     }
 }
@@ -614,6 +628,8 @@ impl House {
             built,
             services,
             build_timeout: DEADLINE,
+            check_timeout: options.check_timeout,
+            preview_timeout: options.preview_timeout,
             agent: AgentSettings {
                 opener: "You help.".to_owned(),
                 max_iterations: 10,

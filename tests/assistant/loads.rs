@@ -1,7 +1,7 @@
 //! Loads: one build function, the hook before anybody gets a tool, and what a conversation keeps.
 
 use kokua::access::Answer;
-use kokua::agent::{Command, Ending, Event};
+use kokua::agent::{Command, Ending, Event, TurnEnd};
 use serde_json::json;
 
 use crate::house::{Bench, Building, alerts, call, calls, load, results, shape, words};
@@ -162,4 +162,24 @@ async fn k1_the_rule_of_a_call_its_request_and_the_report_agree_on_what_it_carri
     let sum = rows.filter(|tool| tool.offered).fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes));
     assert_eq!(sum, report.offered);
     assert_eq!(Some(&report.start_tools), carried.first(), "what it started with");
+}
+
+/// A build that blocks for as long as it likes: commands are answered meanwhile, and another conversation has a turn.
+#[tokio::test]
+async fn r6_a_build_that_blocks_holds_up_nobody() {
+    let mut bench = Bench::new().await;
+    let (word, begins) = bench.stage().building_waits("extra");
+    bench.plays([load("extra")]);
+    bench.say("go");
+    bench.until_running(1).await;
+    begins.await.unwrap();
+    assert!(bench.diagnostics().await.iter().any(|line| line.contains("call-1")));
+    bench.submit(Command::Stop);
+    bench.until_end().await;
+    bench.submit(Command::New);
+    bench.until_replayed().await;
+    bench.plays([words("Here.")]);
+    let events = bench.turn("and you?").await;
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered })));
+    word.send(()).unwrap();
 }

@@ -1,12 +1,14 @@
 //! Turns: what runs, what is told and recorded, and every way to stop.
 
+use std::time::Duration;
+
 use kokua::access::{Answer, Attendance, ToolsetName};
 use kokua::agent::command::Switched;
 use kokua::agent::{CallKind, Command, Ending, Event, Failure, FailureKind, Message, Record, Retry, TurnEnd};
 use serde_json::json;
 
 use crate::house::{
-    Bench, Options, Play, alerts, assert_one_ending_each, call, calls, results, sent, shape, text, words,
+    Bench, House, Options, Play, alerts, assert_one_ending_each, call, calls, lock, results, sent, shape, text, words,
 };
 
 fn switch(toolset: &str, to: Switched) -> Command {
@@ -280,4 +282,18 @@ async fn diagnostics_say_what_is_under_way_and_nothing_when_nothing_is() {
     let lines = bench.diagnostics().await;
     assert_eq!(line(lines.clone(), "model call"), "model call  none");
     assert_eq!(line(lines, "running"), "running     call-1");
+}
+
+#[tokio::test]
+async fn w2_a_check_that_hangs_holds_up_nobody_and_no_answer_yet_is_a_no() {
+    let house = House::default();
+    let (word, waits) = std::sync::mpsc::channel();
+    *lock(&house.stage.check_waits) = Some(waits);
+    let mut bench = house.open(Options { check_timeout: Duration::ZERO, ..Options::default() }).await;
+    bench.plays([words("Here.")]);
+    bench.turn("go").await;
+    let requests = bench.requests();
+    let offered: Vec<_> = requests[0].tools.iter().map(|tool| tool.wire.as_str()).collect();
+    assert!(!offered.iter().any(|name| ["run", "write", "wipe"].contains(name)), "{offered:?}");
+    drop(word);
 }

@@ -122,6 +122,7 @@ pub(crate) fn user(words: &str) -> Message {
 
 pub(crate) fn call(id: u64, provider_id: &str, wire: &str, arguments: &str) -> Part {
     Part::Call(ToolCall {
+        risk: None,
         id: CallId(id),
         provider_id: provider_id.to_owned(),
         wire: wire.to_owned(),

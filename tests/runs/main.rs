@@ -51,11 +51,15 @@ scripts! {
     o3_dispatch_is_checked_again_after_the_answer
     o3_nobody_is_asked_about_what_cannot_run
     o5_an_offer_shrinks_and_grows_while_what_is_held_stays
+    o6_what_was_called_stays_in_the_request_when_its_tool_is_absent
     one_at_a_time_in_call_order
+    p12_what_is_open_at_the_programs_end_is_interrupted
     p12_unattended_calls_that_are_gated_are_auto_denied
     p13_every_answer_is_recorded_in_its_own_words
     p14_several_cards_are_open_together_and_each_is_its_own
     p16_a_grant_covers_this_exact_call_from_then_on
+    p16_an_edited_call_can_be_denied_stopped_and_switched_off
+    p16_an_edited_call_is_asked_again_and_its_result_says_what_ran
     p16_no_grant_for_a_floor_tool
     p2_core_tools_are_gated_like_any_other
     r10_a_refused_build_is_said_to_the_model_and_the_person

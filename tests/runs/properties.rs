@@ -137,7 +137,9 @@ fn inputs() -> impl Strategy<Value = Input> {
         }),
         1 => (call(), prop::sample::select(vec!["documents", "fs"]))
             .prop_map(|(call, name)| Input::LoadEnded { call, result: Ok(house::build(name)) }),
+        1 => call().prop_map(|call| Input::Edited { call, arguments: "{\"path\":\"b\"}".to_owned() }),
         1 => Just(Input::Stop),
+        1 => Just(Input::Leave),
     ]
 }
 
@@ -235,6 +237,12 @@ impl Watch {
             Wanted::Check(call, arguments) => {
                 let arguments = if how.is_multiple_of(8) { Err("invalid arguments".to_owned()) } else { Ok(arguments) };
                 Input::Checked { call, arguments }
+            }
+            Wanted::Answer(call) if how.is_multiple_of(7) => {
+                // The card stays open: it is checked and asked again, and answered some other time.
+                self.wanted.push(Wanted::Answer(call));
+                let arguments = if how.is_multiple_of(2) { "{\"path\":\"b\"}" } else { "[" }.to_owned();
+                Input::Edited { call, arguments }
             }
             Wanted::Answer(call) => {
                 let answer = match how % 4 {
@@ -365,6 +373,7 @@ impl Watch {
             }
             Effect::Ask(ask) => {
                 assert_eq!(ask.reason.list, GateList::Confirm);
+                self.wanted.retain(|wanted| !matches!(wanted, Wanted::Answer(id) if *id == ask.call));
                 self.wanted.push(Wanted::Answer(ask.call));
             }
             Effect::Withdraw { call } => {
@@ -501,7 +510,7 @@ fn told(events: &[Event]) -> Vec<Event> {
                 kept.extend(answers.remove(call).map(|answer| Event::Answer { call: *call, answer }));
                 kept.push(event.clone());
             }
-            (Event::Queued { .. } | Event::Running { .. } | Event::Alert(_), _) => {}
+            (Event::Queued { .. } | Event::Writing { .. } | Event::Running { .. } | Event::Alert(_), _) => {}
             _ => kept.push(event.clone()),
         }
     }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use kokua::access::{Answer, Attendance, CallFacts, Span, Spanned, World};
 use kokua::agent::{
-    CallId, CallKind, Delta, Effect, Ending, Event, Failure, FailureKind, Input, Message, Moment, Record, Request,
-    Retry, Run, StopReason, ToolChoice, ToolOutcome, TurnEnd, Usage, UserOrigin,
+    Author, CallId, CallKind, Delta, Effect, Ending, Event, Failure, FailureKind, Input, Message, Moment, Record,
+    Request, Retry, Run, StopReason, ToolChoice, ToolOutcome, TurnEnd, Usage, UserOrigin,
 };
 use serde_json::Value;
 
@@ -148,6 +148,7 @@ impl Bench {
             "deny" if second.is_empty() => self.step(Input::Answered { call: call(), answer: Answer::Denied }),
             "deny" => self
                 .step(Input::Answered { call: call(), answer: Answer::DeniedWithReason { reason: second.to_owned() } }),
+            "edit" => self.step(Input::Edited { call: call(), arguments: second.to_owned() }),
             "expire" => self.step(Input::Answered { call: call(), answer: Answer::Expired }),
             "ok" => self.tool(call(), Ending::Ok, second),
             "failed" => self.tool(call(), Ending::Failed, second),
@@ -160,6 +161,7 @@ impl Bench {
             }
             "broke" => self.step(Input::LoadEnded { call: call(), result: Err(second.to_owned()) }),
             "stop" => self.step(Input::Stop),
+            "leave" => self.step(Input::Leave),
             "switch-off" => {
                 let off = rest.split_whitespace().map(|name| Spanned::new(house::toolset(name), Span::default()));
                 self.world.switch_off(off.collect()).expect("installed names");
@@ -292,7 +294,11 @@ fn line(effect: &Effect) -> Option<String> {
             Record::TurnEnded { end, .. } => format!("log turn ended: {}", turn_end(end)),
             Record::Titled { title } => format!("log title: {title}"),
             Record::Preloaded { toolset } => format!("log preloaded {toolset}"),
-            Record::Allowed { call, answer: by, .. } => format!("log call {} may run: {}", call.0, answer(by)),
+            Record::Allowed { call, answer: by, arguments, .. } => {
+                let edited =
+                    arguments.as_ref().map(|arguments| format!(", changed to {arguments}")).unwrap_or_default();
+                format!("log call {} may run: {}{edited}", call.0, answer(by))
+            }
         },
         Effect::Tell(event) => match event {
             Event::Call(call) => {
@@ -312,6 +318,7 @@ fn line(effect: &Effect) -> Option<String> {
             }
             Event::TurnStarted { .. }
             | Event::Said { .. }
+            | Event::Writing { .. }
             | Event::Usage { .. }
             | Event::ToolCall { .. }
             | Event::ToolResult { .. }
@@ -329,7 +336,8 @@ fn line(effect: &Effect) -> Option<String> {
         Effect::Check { call, tool, arguments } => format!("CHECK {} {tool} {arguments}", call.0),
         Effect::Ask(ask) => {
             let grantable = if ask.grantable { "" } else { ", this once only" };
-            format!("ASK {} {} {} for {}{grantable}", ask.call.0, ask.tool, ask.arguments, ask.reason.entry)
+            let whose = if ask.author == Author::Person { " (the person's)" } else { "" };
+            format!("ASK {} {} {}{whose} for {}{grantable}", ask.call.0, ask.tool, ask.arguments, ask.reason.entry)
         }
         Effect::Withdraw { call } => format!("WITHDRAW {}", call.0),
         Effect::Grant { call, tool, arguments } => format!("GRANT {} {tool} {arguments}", call.0),

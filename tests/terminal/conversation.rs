@@ -3,9 +3,9 @@
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::common::pty::Terminal;
+use crate::common::pty::{BINARY, Terminal};
 use crate::common::{Home, only_log};
-use crate::{count, draft, key, quit};
+use crate::{allow, count, draft, focus_card, key, quit};
 
 /// What a person said, as the conversation's log holds it.
 fn said(home: &Home) -> Vec<String> {
@@ -149,4 +149,24 @@ fn a_second_start_says_who_has_the_conversation_and_loses_nothing() {
         .collect();
     said.sort_unstable();
     assert_eq!(said, [false, true], "each start wrote its own conversation");
+}
+
+#[test]
+fn p16_a_call_that_was_edited_in_the_editor_is_asked_again_and_says_what_ran() {
+    let home = Home::new();
+    let program = ["env", "VISUAL=sed -i s/danger/care/", BINARY];
+    let mut terminal = Terminal::start_program(&home, &program, 100, 40);
+    terminal.wait_for("assistant is here");
+    terminal.say("run `echo danger`");
+    terminal.wait_for("WAITS FOR YOU · 1 of 1");
+    focus_card(&mut terminal);
+    terminal.send(b"e");
+    let screen = terminal.wait_for("EDITED by you");
+    assert!(screen.contains("command  echo care") && screen.contains("WAITS FOR YOU · 1 of 1"), "{screen}");
+    allow(&mut terminal);
+    terminal.wait_for("as you edited it");
+    terminal.wait("what ran and its answer", |text| {
+        text.contains("What ran:") && text.contains("{\"command\":\"echo care\"}") && text.contains("│ care")
+    });
+    quit(terminal);
 }

@@ -1,7 +1,7 @@
 //! Health checks of the built-in toolsets.
 
 use kokua::config::Sandbox;
-use kokua::tool::check::Checks;
+use kokua::tool::check::{Probe, probe};
 use serde_json::json;
 
 use super::Bench;
@@ -10,11 +10,10 @@ use super::Bench;
 async fn w2_without_a_sandbox_the_exec_tools_are_withheld_and_calculate_stays() {
     let bench = Bench::with(|config, _| config.compute.sandbox = Sandbox::None);
     let compute = bench.toolsets.iter().find(|toolset| toolset.name() == "compute").unwrap();
-    let mut checks = Checks::default();
     let reason = "[compute].sandbox is \"none\", so nothing is run".to_owned();
-    assert_eq!(checks.ask(compute.as_ref(), "run_command", 0), Err(reason.clone()));
-    assert_eq!(checks.ask(compute.as_ref(), "execute_python", 0), Err(reason.clone()));
-    assert_eq!(checks.ask(compute.as_ref(), "calculate", 0), Ok(()));
+    assert_eq!(probe(compute.as_ref(), "run_command"), Probe::Answered(Err(reason.clone())));
+    assert_eq!(probe(compute.as_ref(), "execute_python"), Probe::Answered(Err(reason.clone())));
+    assert_eq!(probe(compute.as_ref(), "calculate"), Probe::Answered(Ok(())));
     // Even a call that came past the check runs nothing.
     let mark = bench.work.join("mark");
     let command = format!("touch {}", mark.display());
@@ -26,10 +25,9 @@ async fn w2_without_a_sandbox_the_exec_tools_are_withheld_and_calculate_stays() 
 #[test]
 fn w2_everything_else_says_yes() {
     let bench = Bench::new();
-    let mut checks = Checks::default();
     for toolset in &bench.toolsets {
         for tool in toolset.build(&bench.services()).unwrap() {
-            assert_eq!(checks.ask(toolset.as_ref(), &tool.spec().name, 0), Ok(()));
+            assert_eq!(probe(toolset.as_ref(), &tool.spec().name), Probe::Answered(Ok(())));
         }
     }
 }

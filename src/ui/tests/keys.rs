@@ -543,3 +543,31 @@ fn p15_what_is_not_on_the_screen_is_never_allowed() {
     press(&mut ui, "v", NOW + 9_000);
     assert!(!press(&mut ui, "a", NOW + 12_000).is_empty(), "open in full");
 }
+
+#[test]
+fn p16_a_call_is_edited_outside_and_what_was_not_taken_is_not_lost() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), tool_call(3, "compute", "run_command", json!({"command": "ls"}))]);
+    tell_all(&mut ui, [ask(3, json!({"command": "ls"}))]);
+    press(&mut ui, "Ctrl+Y", NOW);
+    let purpose = crate::ui::EditorPurpose::Arguments(CallId(3));
+    let text = "{\n  \"command\": \"ls\"\n}".to_owned();
+    let open = |text: &str| [Cmd::OpenEditor { text: text.to_owned(), purpose }];
+    assert_eq!(press(&mut ui, "e", NOW), open(&text));
+    let back = |text: &str| Msg::EditorReturned { purpose, text: Ok(text.to_owned()) };
+    assert_eq!(update(&mut ui, back(&text), NOW), [], "unchanged");
+    let submitted = |text: &str| [Cmd::Submit(Command::Edit { call: CallId(3), arguments: text.to_owned() })];
+    assert_eq!(update(&mut ui, back("{\"command\": "), NOW), submitted("{\"command\": "));
+    // It was not taken, so the card stands; the next edit begins where this one ended.
+    assert_eq!(press(&mut ui, "e", NOW), open("{\"command\": "));
+    assert_eq!(update(&mut ui, back("{\"command\": \"pwd\"}"), NOW), submitted("{\"command\": \"pwd\"}"));
+    // The new card is as inert as any other that has just come up.
+    let Event::Ask { ask: asked, preview, changed } = ask(3, json!({"command": "pwd"})) else { unreachable!() };
+    let asked = Event::Ask { ask: Ask { author: Author::Person, ..asked }, preview, changed };
+    tell(&mut ui, asked, NOW + 9_000);
+    assert_eq!(press(&mut ui, "a", NOW + 9_010), []);
+    assert!(frame(&mut ui, NOW + 9_010).contains("EDITED by you"), "{}", frame(&mut ui, NOW + 9_010));
+    assert_eq!(press(&mut ui, "a", NOW + 12_000).len(), 1);
+    assert_eq!(press(&mut ui, "e", NOW + 12_000), [], "it was answered");
+    assert_eq!(update(&mut ui, back("{}"), NOW + 12_000), [], "nor is what comes back then a change");
+}

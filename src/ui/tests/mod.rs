@@ -22,7 +22,7 @@ use crate::access::{AgentName, AgentReport, AskReason, Attendance, Kind, Ledger,
 use crate::agent::message::CallKind;
 use crate::agent::update::Preview;
 use crate::agent::{
-    Ask, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage, UserOrigin,
+    Ask, Author, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage, UserOrigin,
 };
 
 /// The time at which every test begins.
@@ -163,7 +163,13 @@ pub(super) fn used(number: u32) -> Event {
 }
 
 pub(super) fn tool_call(number: u64, toolset: &str, name: &str, arguments: Value) -> Event {
-    Event::ToolCall { call: CallId(number), tool: Some(tool(toolset, name)), wire: name.to_owned(), arguments }
+    let risk = match name {
+        "list_directory" | "read_file" | "load_tools" => Risk::Read,
+        "write_file" => Risk::Write,
+        _ => Risk::Exec,
+    };
+    let (call, tool, wire) = (CallId(number), Some(tool(toolset, name)), name.to_owned());
+    Event::ToolCall { call, tool, risk: Some(risk), wire, arguments }
 }
 
 pub(super) fn result(number: u64, ending: Ending, note: &str) -> Event {
@@ -188,6 +194,7 @@ pub(super) fn ask(number: u64, arguments: Value) -> Event {
             tool: tool("compute", "run_command"),
             risk: Risk::Exec,
             arguments,
+            author: Author::Model,
             reason: AskReason {
                 list: GateList::Review,
                 entry: "compute.run_command".to_owned(),
@@ -246,6 +253,7 @@ pub(super) fn write_ask(number: u64) -> Event {
                 "content": "tidied\nby \u{202e}evil\u{200b}\r\nsee build/\n",
                 "options": {"mode": "0644", "tags": ["a", "b"], "create_parents": true, "follow_links": false},
             }),
+            author: Author::Model,
             reason: AskReason {
                 list: GateList::Confirm,
                 entry: "fs_write".to_owned(),

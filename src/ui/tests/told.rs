@@ -315,3 +315,25 @@ fn the_caret_stands_behind_what_was_typed_at_every_length() {
         }
     }
 }
+
+#[test]
+fn a_call_that_is_being_written_shows_how_far_it_is_until_it_is_told() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), said("go"), call(1, &[], true)]);
+    let writing = |bytes| Event::Writing { tool: "fs_write.write_file".to_owned(), bytes };
+    tell_all(&mut ui, [writing(0), writing(2_100)]);
+    let screen = frame(&mut ui, NOW);
+    assert!(screen.contains("call 1 · writing fs_write.write_file, 2.1 kB"), "{screen}");
+    tell_all(&mut ui, [used(1)]);
+    assert!(!frame(&mut ui, NOW).contains("writing"), "its row says the rest");
+}
+
+#[test]
+fn p17_what_only_reads_is_a_status_line_and_anything_else_a_row() {
+    let mut ui = begun(120, 40);
+    turn_with_card(&mut ui);
+    let screen = frame(&mut ui, NOW);
+    for row in ["· fs.list_directory", "· core.load_tools", "▸ compute.run_command", "▸ fs_write.write_file"] {
+        assert!(screen.contains(row), "{row}:\n{screen}");
+    }
+}

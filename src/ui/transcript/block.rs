@@ -2,7 +2,7 @@
 //!
 //! A block holds text as it arrived and no layout; how it looks at a width is [`super::Transcript`]'s matter.
 
-use crate::access::Answer;
+use crate::access::{Answer, Risk};
 use crate::agent::call::{CallId, Ending};
 use crate::agent::effect::TurnEnd;
 use crate::agent::message::{CallKind, Usage, UserOrigin};
@@ -115,6 +115,8 @@ pub struct ToolRow {
     pub call: CallId,
     /// The declared name people read: `fs.list_directory`; the wire name where nothing held has it.
     pub name: String,
+    /// What it may touch, where that is known (P17): what only reads is one dim line of status, anything else a row.
+    pub risk: Option<Risk>,
     /// Its arguments.
     pub arguments: serde_json::Value,
     /// Where it stands.
@@ -128,7 +130,7 @@ pub struct ToolRow {
 impl ToolRow {
     /// A call that was just made.
     pub fn new(call: CallId, name: impl Into<String>, arguments: serde_json::Value) -> Self {
-        Self { call, name: name.into(), arguments, state: ToolState::Called, result: None, diff: None }
+        Self { call, name: name.into(), risk: None, arguments, state: ToolState::Called, result: None, diff: None }
     }
 }
 

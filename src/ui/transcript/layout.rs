@@ -15,6 +15,7 @@ use super::block::{
 };
 use super::item::Fold;
 use super::search::Chrome;
+use crate::access::Risk;
 use crate::agent::call::Ending;
 use crate::agent::effect::TurnEnd;
 use crate::agent::message::UserOrigin;
@@ -253,6 +254,11 @@ impl Layout<'_> {
     /// The row of a call: only the arguments give way to a narrow screen.
     fn tool(&self, row: &ToolRow, fold: Fold, lines: &mut Vec<Line<'static>>) {
         let (state, role) = state_words(&row.state, self.frame.now);
+        // P17: what only reads is told and does not ask to be looked at; a failure of it does.
+        let status = row.risk == Some(Risk::Read);
+        let role = if status && role == Role::Ok { Role::Dim } else { role };
+        let (named, given) = if status { (Role::Dim, Role::Dim) } else { (Role::Tool, Role::Arguments) };
+        let mark = if status && fold == Fold::Folded { "·" } else { mark(fold) };
         let name = clean_line(&row.name);
         let indent = self.blank(2);
         let room = self.frame.width.saturating_sub(indent.width() + 2);
@@ -264,10 +270,10 @@ impl Layout<'_> {
         let fill = room.saturating_sub(width(&name) + 1 + width(&arguments) + width(&state));
         let line = vec![
             indent,
-            Span::styled(format!("{} ", mark(fold)), self.style(Role::Dim)),
-            Span::styled(name, self.style(Role::Tool)),
+            Span::styled(format!("{mark} "), self.style(Role::Dim)),
+            Span::styled(name, self.style(named)),
             Span::raw(" "),
-            Span::styled(arguments, self.style(Role::Arguments)),
+            Span::styled(arguments, self.style(given)),
             Span::raw(" ".repeat(fill)),
             Span::styled(state, self.style(role)),
         ];

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::paint::{bytes, columns, counted, ends, keyed, put, put_all, rule};
 use crate::access::policy::GateList;
-use crate::agent::Ask;
 use crate::agent::update::Preview;
+use crate::agent::{Ask, Author};
 use crate::ui::action::Action;
 use crate::ui::inbox::Card;
 use crate::ui::pane::Overlay;
@@ -27,6 +27,10 @@ pub fn body(ask: &Ask, preview: &Preview, changed: bool, room: usize, theme: &Th
     let mut lines = Vec::new();
     if changed {
         let text = " CHANGED since it was shown: read it again before you answer";
+        lines.push(Line::styled(text, theme.style(Role::Decision)));
+    }
+    if ask.author == Author::Person {
+        let text = " EDITED by you: this is what would run, and its result tells the model";
         lines.push(Line::styled(text, theme.style(Role::Decision)));
     }
     let names: Vec<_> = match &ask.arguments {
@@ -227,6 +231,7 @@ fn keys(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
     wishes.extend([
         (Action::Deny, "deny", !live),
         (Action::DenyWithReason, "deny + why", !live),
+        (Action::EditCall, "edit", !live),
         (Action::CardFull, if ui.overlay == Some(Overlay::Card) { "smaller" } else { "full" }, !live),
     ]);
     let mut spans = Vec::new();

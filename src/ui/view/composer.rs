@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::paint::{clock, columns, ends, fitted, keyed, put, rule};
+use super::paint::{bytes, clock, columns, ends, fitted, keyed, put, rule};
 use crate::ui::action::Action;
 use crate::ui::layout::draft_width;
 use crate::ui::pane::{Overlay, PaneKind, Prompt};
@@ -28,7 +28,11 @@ pub(super) fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
         } else {
             let word = if turn.stopping { "stopping" } else { "running" };
             let call = if turn.call > 0 { format!(" · call {}", turn.call) } else { String::new() };
-            let text = format!("{word} {}{call}", clock(now - turn.since));
+            let writing = match &turn.writing {
+                Some((tool, size)) => format!(" · writing {tool}, {}", bytes(*size)),
+                None => String::new(),
+            };
+            let text = format!("{word} {}{call}{writing}", clock(now - turn.since));
             left.push(Span::styled(text, ui.theme.style(Role::Text)));
         }
     }
