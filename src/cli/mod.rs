@@ -5,7 +5,6 @@
 mod agents;
 mod configuration;
 mod conversations;
-mod first_run;
 pub mod print;
 mod run;
 mod screen;
@@ -89,7 +88,10 @@ impl Ended {
 
 impl From<StartError> for Ended {
     fn from(error: StartError) -> Self {
-        Self::usage(error.to_string())
+        match error {
+            StartError::Failed { .. } => Self::failed(error.to_string()),
+            StartError::Config(_) | StartError::Other { .. } => Self::usage(error.to_string()),
+        }
     }
 }
 

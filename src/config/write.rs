@@ -61,7 +61,8 @@ pub fn init(locations: &Locations) -> Result<PathBuf, WriteError> {
     let path = locations.config().map_err(WriteError::NoPlace)?;
     match disk::create(&path, EXAMPLE) {
         Ok(()) => Ok(path),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Exists(path)),
+        // The same kind also says that something stands where a folder would be made.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.symlink_metadata().is_ok() => Err(WriteError::Exists(path)),
         Err(source) => Err(WriteError::Disk { path, source }),
     }
 }
