@@ -64,6 +64,8 @@ pub struct ConversationSummary {
     pub updated: i64,
     /// Turns in it.
     pub turns: u32,
+    /// Unattended: every turn of it was one that no person was at, as those of `kokua run`.
+    pub attendance: Attendance,
     /// It is the one in view.
     pub current: bool,
 }

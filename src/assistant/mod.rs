@@ -59,7 +59,7 @@ pub enum Titles {
 /// Which conversation comes into view first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {
-    /// The one that changed last; a new one where there is none.
+    /// The one that changed last of those that a person was ever at; a new one where there is none.
     Latest,
     /// A new one.
     New,

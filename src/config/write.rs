@@ -62,7 +62,9 @@ pub fn init(locations: &Locations) -> Result<PathBuf, WriteError> {
     match disk::create(&path, EXAMPLE) {
         Ok(()) => Ok(path),
         // The same kind also says that something stands where a folder would be made.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.symlink_metadata().is_ok() => Err(WriteError::Exists(path)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.symlink_metadata().is_ok() => {
+            Err(WriteError::Exists(path))
+        }
         Err(source) => Err(WriteError::Disk { path, source }),
     }
 }

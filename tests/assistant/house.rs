@@ -231,11 +231,17 @@ impl Store for Shelves {
     }
 
     fn list(&self) -> Result<Vec<ConversationSummary>, PortError> {
+        let of_nobody =
+            |record: &Record| !matches!(record, Record::TurnStarted { attendance: Attendance::Attended, .. });
         let summary = |(id, records): (&String, &Vec<Record>)| ConversationSummary {
             id: id.clone(),
             title: store::title(records).unwrap_or("untitled").to_owned(),
             updated: 0,
             turns: 0,
+            attendance: match records.iter().all(of_nobody) {
+                true => Attendance::Unattended,
+                false => Attendance::Attended,
+            },
             current: false,
         };
         Ok(lock(&self.0.logs).iter().rev().map(summary).collect())
