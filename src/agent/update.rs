@@ -105,6 +105,11 @@ pub enum Event {
     },
     /// History is complete.
     Replayed,
+    /// The model's window, which was not known when the conversation came into view.
+    Window {
+        /// In tokens.
+        tokens: u64,
+    },
     /// The title changed.
     Titled {
         /// The new one.

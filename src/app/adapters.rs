@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
@@ -29,6 +30,11 @@ impl ports::Model for ModelPort {
 
     fn window(&self) -> Option<u64> {
         self.0.window()
+    }
+
+    fn find_window(&self) -> BoxFuture<'static, Option<u64>> {
+        let client = self.0.clone();
+        Box::pin(async move { client.find_window().await })
     }
 
     fn tool_limit(&self) -> Option<usize> {

@@ -164,7 +164,7 @@ impl Driver {
             agent: self.entry.clone(),
             model: self.setup.model.label(),
             rehearsal: self.setup.model.is_rehearsal(),
-            window: self.setup.model.window(),
+            window: self.window,
             tool_limit: self.setup.model.tool_limit(),
         };
         self.tell(session).await;

@@ -11,6 +11,7 @@ pub mod ports;
 mod tasks;
 mod titles;
 mod turns;
+mod window;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -117,8 +118,9 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (updates, outbox) = mpsc::channel(UPDATES);
     let (messages, mailbox) = mpsc::channel(MESSAGES);
-    let (entry, checks) = (setup.world.entry().clone(), Checks::default());
-    let driver = Driver { entry, checks, live: None, generations: 0, messages, updates, setup };
+    let (entry, checks, window) = (setup.world.entry().clone(), Checks::default(), setup.model.window());
+    let window_asks = window::ASKS;
+    let driver = Driver { entry, checks, live: None, generations: 0, window, window_asks, messages, updates, setup };
     tasks::spawn(driver.run(inbox, mailbox));
     (Handle { commands }, outbox)
 }
@@ -140,6 +142,8 @@ enum Message {
     Rechecked { conversation: Arc<str>, card: Allowed, preview: Preview },
     /// A title was written, or not.
     Titled { conversation: Arc<str>, title: Option<String>, began: i64, usage: Usage },
+    /// The model's server said its window.
+    Window { tokens: u64 },
 }
 
 /// The owner of everything.
@@ -151,6 +155,10 @@ struct Driver {
     /// Model calls and back-offs so far, over every conversation: what one says is never taken for another's, not even
     /// where a conversation was left and opened again in between.
     generations: u64,
+    /// The model's window in tokens, once somebody knows it.
+    window: Option<u64>,
+    /// How often its server may still be asked for it.
+    window_asks: u8,
     messages: mpsc::Sender<Message>,
     updates: mpsc::Sender<Update>,
 }
@@ -167,6 +175,7 @@ impl Driver {
         if self.open_first().await == Going::Out {
             return;
         }
+        self.ask_window();
         loop {
             let going = tokio::select! {
                 biased;
@@ -264,6 +273,7 @@ impl Driver {
                     self.take_title(title, began, usage).await;
                 }
             }
+            Message::Window { tokens } => self.take_window(tokens).await,
         }
     }
 

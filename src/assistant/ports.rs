@@ -2,6 +2,7 @@
 //!
 //! No adapter is named here, and nothing here knows how one works.
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
@@ -15,8 +16,10 @@ pub trait Model: Send + Sync {
     fn label(&self) -> String;
     /// Whether it is the rehearsal model.
     fn is_rehearsal(&self) -> bool;
-    /// Its window in tokens, where known.
+    /// Its window in tokens, where the configuration names it.
     fn window(&self) -> Option<u64>;
+    /// Its window as its server says; `None` where that says nothing, and soon.
+    fn find_window(&self) -> BoxFuture<'static, Option<u64>>;
     /// Tools that its provider is known to take in one call at most.
     fn tool_limit(&self) -> Option<usize>;
 }

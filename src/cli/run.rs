@@ -198,6 +198,7 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Retrying { .. }
         | Event::End { .. } => seen.live,
         Event::Replayed
+        | Event::Window { .. }
         | Event::Titled { .. }
         | Event::TurnStarted { .. }
         | Event::Said { .. }

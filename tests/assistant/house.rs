@@ -82,6 +82,8 @@ pub(crate) struct Script {
     plays: Mutex<VecDeque<Play>>,
     titles: Mutex<VecDeque<Play>>,
     requests: Mutex<Vec<Request>>,
+    /// What its server says of its window, each time that it is asked.
+    windows: Mutex<VecDeque<Option<u64>>>,
 }
 
 impl Model for Script {
@@ -110,6 +112,11 @@ impl Model for Script {
 
     fn window(&self) -> Option<u64> {
         None
+    }
+
+    fn find_window(&self) -> BoxFuture<'static, Option<u64>> {
+        let said = lock(&self.windows).pop_front();
+        async move { said.flatten() }.boxed()
     }
 
     fn tool_limit(&self) -> Option<usize> {
@@ -519,6 +526,10 @@ impl Model for SharedModel {
         self.0.window()
     }
 
+    fn find_window(&self) -> BoxFuture<'static, Option<u64>> {
+        self.0.find_window()
+    }
+
     fn tool_limit(&self) -> Option<usize> {
         None
     }
@@ -590,6 +601,16 @@ fn world() -> World {
 }
 
 impl House {
+    /// What the model's server will say of its window.
+    pub(crate) fn windows(&self, windows: &[Option<u64>]) {
+        lock(&self.model.windows).extend(windows);
+    }
+
+    /// How much of that it was not asked for.
+    pub(crate) fn windows_left(&self) -> usize {
+        lock(&self.model.windows).len()
+    }
+
     pub(crate) async fn open(&self, options: Options) -> Bench {
         let services = Services { data: "/nowhere".into(), working_directory: "/nowhere".into() };
         let toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>> = KITS
