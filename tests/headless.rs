@@ -42,6 +42,28 @@ fn json_tells_what_each_call_carried() {
 }
 
 #[test]
+fn a_half_answer_that_begins_again_is_called_void() {
+    let home = Home::new();
+    let model = home.script(
+        "pace_ms = 0\n[[scene]]\nname = \"half\"\ntext = \"Half an\"\nfail = { kind = \"cut\", message = \"it broke\", retry_after_ms = 1 }\n",
+    );
+    let out = home.kokua(&["run", "-p", "hello", "--model", &model]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 1, "{stderr}");
+    let void = "[retry] what was printed of this answer is void; it begins again";
+    assert_eq!(stderr.matches("; try ").count(), 4, "{stderr}");
+    assert_eq!(stderr.matches(void).count(), 4, "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&out.stdout).lines().collect::<Vec<_>>(), ["Half an"; 5]);
+
+    // Nothing was printed, so nothing is void.
+    let silent = home
+        .script("[[scene]]\nname = \"none\"\nfail = { kind = \"cut\", message = \"it broke\", retry_after_ms = 1 }\n");
+    let out = home.kokua(&["run", "-p", "hello", "--model", &silent]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(stderr.contains("; try 2") && !stderr.contains("void"), "{stderr}");
+}
+
+#[test]
 fn p12_a_gated_call_nobody_watches_is_denied_and_the_turn_goes_on() {
     let home = Home::new();
     let (code, events) = home.run_json(&["-p", "run `touch made`"]);

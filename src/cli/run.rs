@@ -24,7 +24,7 @@ pub(super) struct Run {
     /// What to say [default: standard input, whole]
     #[arg(short, long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// One JSON event a line on stdout
+    /// One JSON event a line on stdout; `retrying` voids the text and reasoning since the last `call` or `retrying`
     #[arg(long)]
     json: bool,
     /// Let calls of this gate entry run unasked in this run: a toolset, or toolset.tool. May be repeated
@@ -44,6 +44,8 @@ struct Seen {
     live: bool,
     denied: bool,
     mid_line: bool,
+    /// Text of the running try of a model call was printed.
+    printed: bool,
     /// The conversation that was asked for could not be opened.
     refused: bool,
     end: Option<TurnEnd>,
@@ -233,6 +235,7 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     }
     if let Event::Delta { text } = &update.event {
         seen.mid_line = !text.ends_with('\n');
+        seen.printed = true;
         return piece(text);
     }
     if seen.mid_line && !matches!(update.event, Event::Reasoning { .. }) {
@@ -241,6 +244,7 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     }
     match &update.event {
         Event::Call(call) => {
+            seen.printed = false;
             let kind = match call.kind {
                 CallKind::Agent => "",
                 CallKind::WrapUp => " (wrap-up)",
@@ -267,6 +271,9 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         }
         Event::Retrying { message, ms, attempt } => {
             error(&format!("[retry] {message}; try {attempt} in {:.1} s", seconds(*ms)));
+            if std::mem::take(&mut seen.printed) {
+                error("[retry] what was printed of this answer is void; it begins again");
+            }
         }
         Event::Session { model, rehearsal: true, .. } => {
             error(&format!("[model] {model}: scripted answers, no real model; the README says how to name one"));
