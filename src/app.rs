@@ -375,7 +375,7 @@ pub async fn start(
 /// # Errors
 /// The folder can't be read.
 pub fn latest_conversation(config: &Config) -> Result<Option<String>, StartError> {
-    let listing = list_conversations(config).map_err(|error| other(error.message, error.hint))?;
+    let listing = list_conversations(config).map_err(|error| failed(error.message, error.hint))?;
     Ok(listing.0.into_iter().next().map(|summary| summary.id))
 }
 

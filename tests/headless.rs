@@ -192,10 +192,17 @@ fn conversations_are_listed_shown_and_removed() {
     assert!(listed.contains(id) && listed.contains("think about rain"), "{listed}");
     let out = home.kokua(&["conversations", "show", id]).output().unwrap();
     assert!(String::from_utf8_lossy(&out.stdout).contains("> think about rain"), "{out:?}");
+    let out = home.kokua(&["conversations", "show", "latest"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&out.stdout).contains("> think about rain"), "{out:?}");
+    // What is deleted is named.
+    let out = home.kokua(&["conversations", "rm", "latest"]).output().unwrap();
+    assert_eq!(code(&out), 2, "{out:?}");
     let out = home.kokua(&["conversations", "rm", id]).output().unwrap();
     assert_eq!(code(&out), 0, "{out:?}");
-    let out = home.kokua(&["conversations", "show", id]).output().unwrap();
-    assert_eq!(code(&out), 2, "{out:?}");
+    for name in [id, "latest"] {
+        let out = home.kokua(&["conversations", "show", name]).output().unwrap();
+        assert_eq!(code(&out), 2, "{out:?}");
+    }
 }
 
 #[test]
@@ -251,7 +258,7 @@ fn a_conversation_that_cannot_be_opened_is_never_replaced_by_a_new_one() {
     held.try_lock().unwrap();
     for name in [id, "latest"] {
         let out = home.kokua(&["run", "-p", "hello", "--conversation", name]).output().unwrap();
-        assert_eq!(code(&out), 2, "{out:?}");
+        assert_eq!(code(&out), 1, "{out:?}");
         assert!(String::from_utf8_lossy(&out.stderr).contains("another kokua has "), "{out:?}");
     }
     drop(held);
@@ -350,15 +357,18 @@ fn what_a_model_writes_moves_no_terminal() {
 }
 
 #[test]
-fn a_data_folder_that_is_none_is_a_sentence_and_exit_2() {
+fn a_data_folder_that_is_none_is_a_sentence_and_a_failure() {
     let home = Home::new();
     std::fs::write(home.state().join("data"), "a file").unwrap();
     let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
     let stderr = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(code(&out), 2, "{stderr}");
+    assert_eq!(code(&out), 1, "{stderr}");
     assert!(stderr.contains("data/logs") && stderr.contains("data_dir"), "{stderr}");
-    let out = home.kokua(&["conversations", "list"]).output().unwrap();
-    assert_eq!(code(&out), 2, "{out:?}");
+    for arguments in [&["list"][..], &["show", "latest"], &["show", "0000000"], &["rm", "0000000"]] {
+        let out = home.kokua(&[&["conversations"], arguments].concat()).output().unwrap();
+        assert_eq!(code(&out), 1, "{arguments:?}: {out:?}");
+        assert!(String::from_utf8_lossy(&out.stderr).contains("could not read the directory"), "{out:?}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
 use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
-use crate::assistant::ports::{self, PortError};
+use crate::assistant::ports::{self, Cause, PortError};
 use crate::config::{self, Locations, NewValue, Source};
 use crate::{model, store, system};
 
@@ -99,7 +99,8 @@ impl ports::Store for StorePort {
 }
 
 pub(super) fn port_error(error: store::StoreError) -> PortError {
-    PortError { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+    let cause = if error.is_of_the_asker() { Cause::Asked } else { Cause::Outside };
+    PortError { message: error.to_string(), hint: error.hint().map(str::to_owned), cause }
 }
 
 /// This machine's clock and chance.
@@ -140,7 +141,7 @@ impl ports::Switches for SwitchesInFile {
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
         let names = disabled.iter().map(ToString::to_string).collect();
         let config = config::set(&self.locations, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
-            .map_err(|error| PortError { message: error.to_string(), hint: None })?;
+            .map_err(|error| PortError { message: error.to_string(), hint: None, cause: Cause::Outside })?;
         *self.known() = config.source.text;
         Ok(())
     }

@@ -25,7 +25,7 @@ impl Driver {
                     self.view(opened).await;
                     return Going::On;
                 }
-                Err(PortError { message, hint }) => {
+                Err(PortError { message, hint, .. }) => {
                     let message = format!("The conversation could not be opened: {message}");
                     self.tell(Event::Error { message, hint }).await;
                     return Going::Out;

@@ -32,6 +32,17 @@ pub struct PortError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+    /// Whose doing it is.
+    pub cause: Cause,
+}
+
+/// Whose doing it is that something did not work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// What was asked for is not there, or the word for it means several.
+    Asked,
+    /// The disk said no, or somebody else has it.
+    Outside,
 }
 
 /// One conversation's log, held open by this program alone.

@@ -17,7 +17,7 @@ use kokua::agent::{
     CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, Record, Request, Update,
 };
 use kokua::assistant::build::build;
-use kokua::assistant::ports::{Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
+use kokua::assistant::ports::{Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
 use kokua::store;
 use kokua::tool::{BuildError, CallContext, Output, Services, Tool, ToolSpec, Toolset};
@@ -143,7 +143,7 @@ struct Volume {
 }
 
 fn refused(what: &str) -> PortError {
-    PortError { message: what.to_owned(), hint: None }
+    PortError { message: what.to_owned(), hint: None, cause: Cause::Outside }
 }
 
 impl Log for Volume {
