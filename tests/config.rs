@@ -355,6 +355,41 @@ fn the_example_loads_as_shipped() {
     insta::assert_snapshot!("example", format!("{}\n{}", config::show(&config), declared(&config.declarations)));
 }
 
+/// What the header of the example says of its commented lines: each can be put in force by itself, with the commented
+/// table that it stands in, and where it says so it changes nothing.
+#[test]
+fn each_commented_line_of_the_example_is_what_the_header_says() {
+    let lines: Vec<&str> = config::EXAMPLE.lines().collect();
+    let bare =
+        |line: &str| line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+    let with = |in_force: &[usize]| {
+        let line = |(at, line): (usize, &&str)| match in_force.contains(&at) {
+            // A space keeps the place of every other word.
+            true => format!("{}\n", line.replacen('#', " ", 1)),
+            false => format!("{line}\n"),
+        };
+        let text: String = lines.iter().enumerate().map(line).collect();
+        let mut config = parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        config.source.text.clear();
+        config
+    };
+    let (mut table, mut defaults, mut examples) = (None, 0, 0);
+    for (at, line) in lines.iter().enumerate() {
+        match line.trim_start_matches('#').starts_with('[') {
+            true => table = line.starts_with('#').then_some(at),
+            false if bare(line) => {
+                let around: Vec<usize> = table.into_iter().collect();
+                let (without, with) = (with(&around), with(&[&around[..], &[at]].concat()));
+                let is_default = line.ends_with("# default");
+                assert_eq!(without == with, is_default, "{line}");
+                if is_default { defaults += 1 } else { examples += 1 }
+            }
+            false => {}
+        }
+    }
+    assert!(defaults >= 9 && examples >= 9, "{defaults} {examples}");
+}
+
 #[test]
 fn the_example_loads_with_every_comment_in_force() {
     parse(&example_in_full()).unwrap_or_else(|problems| panic!("{problems}"));
