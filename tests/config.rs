@@ -522,6 +522,40 @@ fn a14_nothing_is_saved_that_the_next_start_would_refuse() {
     assert_eq!(fs::read_to_string(&path).unwrap(), config::EXAMPLE);
 }
 
+#[test]
+fn of_two_that_save_at_once_none_loses_a_write() {
+    let (_folder, locations) = somewhere();
+    config::init(&locations).unwrap();
+    let keys = ["assistant.max_iterations", "assistant.agent_cache_cap", "toolsets.build_timeout_s"];
+    std::thread::scope(|scope| {
+        for key in keys {
+            let locations = &locations;
+            scope.spawn(move || {
+                for value in 1..=25 {
+                    let saved = config::set(locations, key, &NewValue::Integer(value), |_| Vec::new());
+                    saved.unwrap_or_else(|error| panic!("{key}: {error}"));
+                }
+            });
+        }
+    });
+    let config = config::load(&locations).unwrap();
+    let (assistant, toolsets) = (config.assistant, config.toolsets);
+    assert_eq!((assistant.max_iterations, assistant.agent_cache_cap, toolsets.build_timeout_s), (25, 25, 25));
+}
+
+#[test]
+fn who_never_gets_to_write_is_told_so() {
+    let (_folder, locations) = somewhere();
+    let path = config::init(&locations).unwrap();
+    let folder = fs::File::open(path.parent().unwrap()).unwrap();
+    folder.lock().unwrap();
+    let error = config::set(&locations, "display.mouse", &NewValue::Boolean(true), |_| Vec::new()).unwrap_err();
+    assert!(matches!(error, WriteError::Busy(_)) && error.to_string().contains("another kokua is writing"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), config::EXAMPLE);
+    drop(folder);
+    config::set(&locations, "display.mouse", &NewValue::Boolean(true), |_| Vec::new()).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_to_the_file_stays_a_link() {

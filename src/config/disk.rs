@@ -4,11 +4,16 @@
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::system::files::describe;
 
 /// Most bytes of a configuration.
 const MOST: u64 = 1 << 20;
+
+/// Tries to be the one program that writes, and the time between two of them: two seconds in all.
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// Why a file could not be read.
 pub(super) enum ReadError {
@@ -61,6 +66,22 @@ fn folders(folder: &Path) -> io::Result<()> {
         builder.mode(0o700);
     }
     builder.create(folder)
+}
+
+/// Waits until no other program writes in the folder that the file at `path` really is in; dropping what is returned lets
+/// the next one. The folder is locked and not the file, which every write replaces; so nothing is left behind either.
+/// `None`: others wrote all the time.
+pub(super) fn lock(path: &Path) -> io::Result<Option<fs::File>> {
+    let path = fs::canonicalize(path)?;
+    let folder = fs::File::open(path.parent().unwrap_or(Path::new("/")))?;
+    for _ in 0..LOCK_TRIES {
+        match folder.try_lock() {
+            Ok(()) => return Ok(Some(folder)),
+            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            Err(fs::TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// Replaces a file's text whole or not at all, keeping its permissions; a symbolic link stays one.
