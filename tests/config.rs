@@ -363,10 +363,9 @@ fn each_commented_line_of_the_example_is_what_the_header_says() {
     let bare =
         |line: &str| line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
     let with = |in_force: &[usize]| {
-        let line = |(at, line): (usize, &&str)| match in_force.contains(&at) {
-            // A space keeps the place of every other word.
-            true => format!("{}\n", line.replacen('#', " ", 1)),
-            false => format!("{line}\n"),
+        // A space for the `#` keeps the place of every other word.
+        let line = |(at, line): (usize, &&str)| {
+            if in_force.contains(&at) { format!("{}\n", line.replacen('#', " ", 1)) } else { format!("{line}\n") }
         };
         let text: String = lines.iter().enumerate().map(line).collect();
         let mut config = parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
@@ -375,16 +374,14 @@ fn each_commented_line_of_the_example_is_what_the_header_says() {
     };
     let (mut table, mut defaults, mut examples) = (None, 0, 0);
     for (at, line) in lines.iter().enumerate() {
-        match line.trim_start_matches('#').starts_with('[') {
-            true => table = line.starts_with('#').then_some(at),
-            false if bare(line) => {
-                let around: Vec<usize> = table.into_iter().collect();
-                let (without, with) = (with(&around), with(&[&around[..], &[at]].concat()));
-                let is_default = line.ends_with("# default");
-                assert_eq!(without == with, is_default, "{line}");
-                if is_default { defaults += 1 } else { examples += 1 }
-            }
-            false => {}
+        if line.trim_start_matches('#').starts_with('[') {
+            table = line.starts_with('#').then_some(at);
+        } else if bare(line) {
+            let around: Vec<usize> = table.into_iter().collect();
+            let (without, with) = (with(&around), with(&[&around[..], &[at]].concat()));
+            let is_default = line.ends_with("# default");
+            assert_eq!(without == with, is_default, "{line}");
+            if is_default { defaults += 1 } else { examples += 1 }
         }
     }
     assert!(defaults >= 9 && examples >= 9, "{defaults} {examples}");

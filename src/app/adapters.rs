@@ -120,7 +120,7 @@ impl ports::Surroundings for Machine {
     }
 }
 
-/// `[toolsets].disabled` of the file that was read.
+/// What a person switches, in the file that was read.
 pub(super) struct SwitchesInFile {
     locations: Locations,
     /// The file's text as it was read or saved last.
@@ -132,6 +132,16 @@ impl SwitchesInFile {
         Self { locations, known: Mutex::new(source.text.clone()) }
     }
 
+    fn set(&self, key: &str, value: &NewValue) -> Result<(), PortError> {
+        let config = config::set(&self.locations, key, value, super::display_faults).map_err(|error| PortError {
+            message: error.to_string(),
+            hint: None,
+            cause: Cause::Outside,
+        })?;
+        *self.known() = config.source.text;
+        Ok(())
+    }
+
     fn known(&self) -> MutexGuard<'_, String> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -140,10 +150,11 @@ impl SwitchesInFile {
 impl ports::Switches for SwitchesInFile {
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
         let names = disabled.iter().map(ToString::to_string).collect();
-        let config = config::set(&self.locations, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
-            .map_err(|error| PortError { message: error.to_string(), hint: None, cause: Cause::Outside })?;
-        *self.known() = config.source.text;
-        Ok(())
+        self.set("toolsets.disabled", &NewValue::Names(names))
+    }
+
+    fn keep_theme(&self, name: &str) -> Result<(), PortError> {
+        self.set("display.theme", &NewValue::Text(name.to_owned()))
     }
 
     fn changed(&self) -> bool {

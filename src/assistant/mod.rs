@@ -213,6 +213,7 @@ impl Driver {
             Command::List => self.list().await,
             Command::Report => self.report().await,
             Command::Switch { toolset, to } => self.switch(&toolset, to).await,
+            Command::KeepTheme { name } => self.keep_theme(&name).await,
             Command::Revoke { grant } => {
                 if !self.setup.world.revoke(grant) {
                     self.alert(Severity::Notice, format!("There is no grant {grant}."), None).await;
@@ -325,6 +326,19 @@ impl Driver {
             self.alert(Severity::Warning, format!("'{toolset}' was not switched: {error}"), hint).await;
         }
         self.report().await;
+    }
+
+    async fn keep_theme(&mut self, name: &str) {
+        match self.setup.switches.keep_theme(name) {
+            Ok(()) => {
+                let message = format!("The theme is {name}, saved for the next start.");
+                self.alert(Severity::Notice, message, None).await;
+            }
+            Err(error) => {
+                let message = format!("The theme is {name} until you leave; it was not saved: {}", error.message);
+                self.alert(Severity::Warning, message, error.hint).await;
+            }
+        }
     }
 
     async fn diagnose(&mut self) {

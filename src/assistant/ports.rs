@@ -124,13 +124,18 @@ pub trait Surroundings: Send + Sync {
     fn id(&self) -> String;
 }
 
-/// Where the person's switches are kept (W1).
+/// Where what a person switches while the program runs is kept (W1).
 pub trait Switches: Send + Sync {
     /// Saves the whole list.
     ///
     /// # Errors
     /// It could not be saved, with the file.
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError>;
+    /// Saves the name of the theme.
+    ///
+    /// # Errors
+    /// It could not be saved, with the file.
+    fn keep_theme(&self, name: &str) -> Result<(), PortError>;
     /// Whether somebody else changed the configuration since it was read, saved or asked about (A14): `true` once for
     /// each change.
     fn changed(&self) -> bool {

@@ -4,16 +4,12 @@
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
-use std::time::Duration;
 
 use crate::system::files::describe;
+use crate::system::{LockError, lock};
 
 /// Most bytes of a configuration.
 const MOST: u64 = 1 << 20;
-
-/// Tries to be the one program that writes, and the time between two of them: two seconds in all.
-const LOCK_TRIES: u32 = 100;
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// Why a file could not be read.
 pub(super) enum ReadError {
@@ -74,14 +70,11 @@ fn folders(folder: &Path) -> io::Result<()> {
 pub(super) fn lock(path: &Path) -> io::Result<Option<fs::File>> {
     let path = fs::canonicalize(path)?;
     let folder = fs::File::open(path.parent().unwrap_or(Path::new("/")))?;
-    for _ in 0..LOCK_TRIES {
-        match folder.try_lock() {
-            Ok(()) => return Ok(Some(folder)),
-            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
-            Err(fs::TryLockError::Error(error)) => return Err(error),
-        }
+    match lock::wait_for(&folder, &path) {
+        Ok(()) => Ok(Some(folder)),
+        Err(LockError::Held { .. }) => Ok(None),
+        Err(LockError::Failed { source, .. }) => Err(source),
     }
-    Ok(None)
 }
 
 /// Replaces a file's text whole or not at all, keeping its permissions; a symbolic link stays one.

@@ -87,7 +87,7 @@ pub fn set(
 ) -> Result<Config, WriteError> {
     let path = locations.config().map_err(WriteError::WouldNotLoad)?;
     let _held = match disk::lock(&path) {
-        Ok(held) => Some(held.ok_or_else(|| WriteError::Busy(path))?),
+        Ok(held) => Some(held.ok_or(WriteError::Busy(path))?),
         // What is missing is said below, with what to do.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(source) => return Err(WriteError::Disk { path, source }),

@@ -37,7 +37,7 @@ async fn the_latest_conversation_comes_into_view_with_its_history() {
 async fn the_screen_opens_the_last_one_that_a_person_was_at() {
     let house = Bench::new().await.house.clone();
     let run = async |attendance, opening, plays: &str, prompt: &str| {
-        let mut bench = house.open(Options { attendance, opening, ..Options::default() }).await;
+        let mut bench = house.open(Options { opening, attendance, ..Options::default() }).await;
         let first = session(&bench.until_replayed().await);
         bench.plays([words(plays)]);
         bench.turn(prompt).await;

@@ -245,10 +245,7 @@ impl Store for Shelves {
             title: store::title(records).unwrap_or("untitled").to_owned(),
             updated: 0,
             turns: 0,
-            attendance: match records.iter().all(of_nobody) {
-                true => Attendance::Unattended,
-                false => Attendance::Attended,
-            },
+            attendance: if records.iter().all(of_nobody) { Attendance::Unattended } else { Attendance::Attended },
             current: false,
         };
         Ok(lock(&self.0.logs).iter().rev().map(summary).collect())
@@ -311,6 +308,14 @@ impl Switches for SharedKnobs {
             return Err(refused("config.toml cannot be written"));
         }
         lock(&self.0.saved).push(disabled.iter().map(ToString::to_string).collect());
+        Ok(())
+    }
+
+    fn keep_theme(&self, name: &str) -> Result<(), PortError> {
+        if *lock(&self.0.broken) {
+            return Err(refused("config.toml cannot be written"));
+        }
+        lock(&self.0.saved).push(vec![format!("theme {name}")]);
         Ok(())
     }
 }
