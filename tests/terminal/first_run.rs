@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use crate::common::Home;
-use crate::common::pty::Terminal;
+use crate::common::pty::{BINARY, Terminal};
 use crate::key;
 use crate::restored::assert_whole;
 
@@ -79,4 +79,13 @@ fn a_folder_that_takes_nothing_is_a_failure_and_a_sentence() {
     assert_eq!(exited.code, 1, "{}", exited.text);
     assert!(exited.text.contains("could not be written"), "{}", exited.text);
     assert_whole(&exited);
+}
+
+#[test]
+fn a_terminal_that_shows_no_screen_is_told_so_and_nothing_is_written() {
+    let home = Home::empty();
+    let exited = Terminal::start_program(&home, &["env", "TERM=dumb", BINARY], 100, 30).exit();
+    assert_eq!(exited.code, 2);
+    assert!(exited.text.contains("`kokua run -p TEXT` answers without one"), "{}", exited.text);
+    assert!(!home.state().exists() && exited.modes_are_as_before);
 }
