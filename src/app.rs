@@ -3,6 +3,7 @@
 //! It decides nothing: what is wrong with the configuration is said by `config` and `access`.
 
 mod adapters;
+pub mod first_run;
 pub mod log;
 pub mod screen;
 
@@ -51,13 +52,20 @@ pub struct Options {
     pub allow: Vec<String>,
 }
 
-/// Why the program does not start. Exit code 2.
+/// Why the program does not start.
 #[derive(Debug)]
 pub enum StartError {
     /// The configuration is wrong: every fault of it.
     Config(Problems),
-    /// Something else, with what to do.
+    /// Something else that was asked for wrongly, with what to do.
     Other {
+        /// The sentence.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// Asked for rightly, and it did not work: the disk or the terminal said no.
+    Failed {
         /// The sentence.
         message: String,
         /// What to do.
@@ -69,8 +77,10 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(problems) => problems.fmt(f),
-            Self::Other { message, hint: Some(hint) } => write!(f, "error: {message}\n  hint: {hint}"),
-            Self::Other { message, hint: None } => write!(f, "error: {message}"),
+            Self::Other { message, hint } | Self::Failed { message, hint } => {
+                write!(f, "error: {message}")?;
+                hint.iter().try_for_each(|hint| write!(f, "\n  hint: {hint}"))
+            }
         }
     }
 }
@@ -138,9 +148,31 @@ impl Prepared {
 /// # Errors
 /// Every fault of the configuration at once, before anything is built; then every entry that a build shows to be wrong.
 pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
+    prepare_from(options, |locations, check| config::load_with(locations, check)).await
+}
+
+/// [`prepare`] for the shipped configuration, as if it were written already. Writes nothing.
+///
+/// # Errors
+/// As [`prepare`].
+async fn prepare_shipped(options: &Options) -> Result<Prepared, StartError> {
+    prepare_from(options, |locations, check| {
+        let source = config::Source { path: locations.config()?, text: config::EXAMPLE.to_owned() };
+        config::parse(source, locations, check)
+    })
+    .await
+}
+
+/// What a configuration is checked with besides its own room.
+type Check<'a> = &'a mut dyn FnMut(&Config) -> Vec<Fault>;
+
+async fn prepare_from(
+    options: &Options,
+    read: impl FnOnce(&Locations, Check<'_>) -> Result<Config, Problems>,
+) -> Result<Prepared, StartError> {
     let locations = Locations::from_process(options.config.clone());
     let mut checked = None;
-    let config = config::load_with(&locations, |config| match Installed::of(config) {
+    let config = read(&locations, &mut |config| match Installed::of(config) {
         Ok(installed) => {
             checked = Some(installed);
             Vec::new()
@@ -293,6 +325,10 @@ fn other(message: String, hint: Option<String>) -> StartError {
     StartError::Other { message, hint }
 }
 
+fn failed(message: String, hint: Option<String>) -> StartError {
+    StartError::Failed { message, hint }
+}
+
 /// A running driver.
 pub struct Started {
     /// The way in.
@@ -347,7 +383,7 @@ pub async fn start(
 /// # Errors
 /// The folder can't be read.
 pub fn latest_conversation(config: &Config) -> Result<Option<String>, StartError> {
-    let listing = list_conversations(config).map_err(|error| other(error.message, error.hint))?;
+    let listing = list_conversations(config).map_err(|error| failed(error.message, error.hint))?;
     Ok(listing.0.into_iter().next().map(|summary| summary.id))
 }
 
@@ -374,13 +410,17 @@ pub fn conversations(config: &Config) -> impl ports::Store {
     StorePort(store::directory(&config.data))
 }
 
+/// Which model that is, without a client for it.
+async fn select_model(config: &Config, configured: Option<&str>) -> Result<model::Selection, StartError> {
+    let environment = |name: &str| system::environment::variable(name);
+    let candidates = model::Candidates::usual(&config.providers, &environment);
+    model::select(configured, &environment, &candidates).await.map_err(|error| other(error.message, Some(error.hint)))
+}
+
 /// The entry agent's model: configured, else found running here, else the rehearsal model.
 async fn client(config: &Config, world: &World, configured: Option<&str>) -> Result<model::Client, StartError> {
     let environment = |name: &str| system::environment::variable(name);
-    let candidates = model::Candidates::usual(&config.providers, &environment);
-    let selection = model::select(configured, &environment, &candidates)
-        .await
-        .map_err(|error| other(error.message, Some(error.hint)))?;
+    let selection = select_model(config, configured).await?;
     let settings = config.effective(world.entry());
     let declared = config.providers.get(selection.spec.provider.name());
     model::Client::new(&selection.spec, declared, settings.thinking, settings.generation, &environment)

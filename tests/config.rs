@@ -355,6 +355,38 @@ fn the_example_loads_as_shipped() {
     insta::assert_snapshot!("example", format!("{}\n{}", config::show(&config), declared(&config.declarations)));
 }
 
+/// What the header of the example says of its commented lines: each can be put in force by itself, with the commented
+/// table that it stands in, and where it says so it changes nothing.
+#[test]
+fn each_commented_line_of_the_example_is_what_the_header_says() {
+    let lines: Vec<&str> = config::EXAMPLE.lines().collect();
+    let bare =
+        |line: &str| line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+    let with = |in_force: &[usize]| {
+        // A space for the `#` keeps the place of every other word.
+        let line = |(at, line): (usize, &&str)| {
+            if in_force.contains(&at) { format!("{}\n", line.replacen('#', " ", 1)) } else { format!("{line}\n") }
+        };
+        let text: String = lines.iter().enumerate().map(line).collect();
+        let mut config = parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        config.source.text.clear();
+        config
+    };
+    let (mut table, mut defaults, mut examples) = (None, 0, 0);
+    for (at, line) in lines.iter().enumerate() {
+        if line.trim_start_matches('#').starts_with('[') {
+            table = line.starts_with('#').then_some(at);
+        } else if bare(line) {
+            let around: Vec<usize> = table.into_iter().collect();
+            let (without, with) = (with(&around), with(&[&around[..], &[at]].concat()));
+            let is_default = line.ends_with("# default");
+            assert_eq!(without == with, is_default, "{line}");
+            if is_default { defaults += 1 } else { examples += 1 }
+        }
+    }
+    assert!(defaults >= 9 && examples >= 9, "{defaults} {examples}");
+}
+
 #[test]
 fn the_example_loads_with_every_comment_in_force() {
     parse(&example_in_full()).unwrap_or_else(|problems| panic!("{problems}"));
@@ -485,6 +517,40 @@ fn a14_nothing_is_saved_that_the_next_start_would_refuse() {
     let error = config::set(&locations, "toolsets.disabled", &NewValue::Names(vec!["x".to_owned()]), check);
     assert!(error.unwrap_err().to_string().contains("nothing installs 'x'"));
     assert_eq!(fs::read_to_string(&path).unwrap(), config::EXAMPLE);
+}
+
+#[test]
+fn of_two_that_save_at_once_none_loses_a_write() {
+    let (_folder, locations) = somewhere();
+    config::init(&locations).unwrap();
+    let keys = ["assistant.max_iterations", "assistant.agent_cache_cap", "toolsets.build_timeout_s"];
+    std::thread::scope(|scope| {
+        for key in keys {
+            let locations = &locations;
+            scope.spawn(move || {
+                for value in 1..=25 {
+                    let saved = config::set(locations, key, &NewValue::Integer(value), |_| Vec::new());
+                    saved.unwrap_or_else(|error| panic!("{key}: {error}"));
+                }
+            });
+        }
+    });
+    let config = config::load(&locations).unwrap();
+    let (assistant, toolsets) = (config.assistant, config.toolsets);
+    assert_eq!((assistant.max_iterations, assistant.agent_cache_cap, toolsets.build_timeout_s), (25, 25, 25));
+}
+
+#[test]
+fn who_never_gets_to_write_is_told_so() {
+    let (_folder, locations) = somewhere();
+    let path = config::init(&locations).unwrap();
+    let folder = fs::File::open(path.parent().unwrap()).unwrap();
+    folder.lock().unwrap();
+    let error = config::set(&locations, "display.mouse", &NewValue::Boolean(true), |_| Vec::new()).unwrap_err();
+    assert!(matches!(error, WriteError::Busy(_)) && error.to_string().contains("another kokua is writing"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), config::EXAMPLE);
+    drop(folder);
+    config::set(&locations, "display.mouse", &NewValue::Boolean(true), |_| Vec::new()).unwrap();
 }
 
 #[cfg(unix)]

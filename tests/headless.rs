@@ -42,6 +42,28 @@ fn json_tells_what_each_call_carried() {
 }
 
 #[test]
+fn a_half_answer_that_begins_again_is_called_void() {
+    let home = Home::new();
+    let model = home.script(
+        "pace_ms = 0\n[[scene]]\nname = \"half\"\ntext = \"Half an\"\nfail = { kind = \"cut\", message = \"it broke\", retry_after_ms = 1 }\n",
+    );
+    let out = home.kokua(&["run", "-p", "hello", "--model", &model]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 1, "{stderr}");
+    let void = "[retry] what was printed of this answer is void; it begins again";
+    assert_eq!(stderr.matches("; try ").count(), 4, "{stderr}");
+    assert_eq!(stderr.matches(void).count(), 4, "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&out.stdout).lines().collect::<Vec<_>>(), ["Half an"; 5]);
+
+    // Nothing was printed, so nothing is void.
+    let silent = home
+        .script("[[scene]]\nname = \"none\"\nfail = { kind = \"cut\", message = \"it broke\", retry_after_ms = 1 }\n");
+    let out = home.kokua(&["run", "-p", "hello", "--model", &silent]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(stderr.contains("; try 2") && !stderr.contains("void"), "{stderr}");
+}
+
+#[test]
 fn p12_a_gated_call_nobody_watches_is_denied_and_the_turn_goes_on() {
     let home = Home::new();
     let (code, events) = home.run_json(&["-p", "run `touch made`"]);
@@ -170,10 +192,17 @@ fn conversations_are_listed_shown_and_removed() {
     assert!(listed.contains(id) && listed.contains("think about rain"), "{listed}");
     let out = home.kokua(&["conversations", "show", id]).output().unwrap();
     assert!(String::from_utf8_lossy(&out.stdout).contains("> think about rain"), "{out:?}");
+    let out = home.kokua(&["conversations", "show", "latest"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&out.stdout).contains("> think about rain"), "{out:?}");
+    // What is deleted is named.
+    let out = home.kokua(&["conversations", "rm", "latest"]).output().unwrap();
+    assert_eq!(code(&out), 2, "{out:?}");
     let out = home.kokua(&["conversations", "rm", id]).output().unwrap();
     assert_eq!(code(&out), 0, "{out:?}");
-    let out = home.kokua(&["conversations", "show", id]).output().unwrap();
-    assert_eq!(code(&out), 2, "{out:?}");
+    for name in [id, "latest"] {
+        let out = home.kokua(&["conversations", "show", name]).output().unwrap();
+        assert_eq!(code(&out), 2, "{out:?}");
+    }
 }
 
 #[test]
@@ -229,7 +258,7 @@ fn a_conversation_that_cannot_be_opened_is_never_replaced_by_a_new_one() {
     held.try_lock().unwrap();
     for name in [id, "latest"] {
         let out = home.kokua(&["run", "-p", "hello", "--conversation", name]).output().unwrap();
-        assert_eq!(code(&out), 2, "{out:?}");
+        assert_eq!(code(&out), 1, "{out:?}");
         assert!(String::from_utf8_lossy(&out.stderr).contains("another kokua has "), "{out:?}");
     }
     drop(held);
@@ -328,15 +357,18 @@ fn what_a_model_writes_moves_no_terminal() {
 }
 
 #[test]
-fn a_data_folder_that_is_none_is_a_sentence_and_exit_2() {
+fn a_data_folder_that_is_none_is_a_sentence_and_a_failure() {
     let home = Home::new();
     std::fs::write(home.state().join("data"), "a file").unwrap();
     let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
     let stderr = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(code(&out), 2, "{stderr}");
+    assert_eq!(code(&out), 1, "{stderr}");
     assert!(stderr.contains("data/logs") && stderr.contains("data_dir"), "{stderr}");
-    let out = home.kokua(&["conversations", "list"]).output().unwrap();
-    assert_eq!(code(&out), 2, "{out:?}");
+    for arguments in [&["list"][..], &["show", "latest"], &["show", "0000000"], &["rm", "0000000"]] {
+        let out = home.kokua(&[&["conversations"], arguments].concat()).output().unwrap();
+        assert_eq!(code(&out), 1, "{arguments:?}: {out:?}");
+        assert!(String::from_utf8_lossy(&out.stderr).contains("could not read the directory"), "{out:?}");
+    }
 }
 
 #[test]

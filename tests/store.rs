@@ -460,6 +460,29 @@ fn the_list_is_newest_first_with_titles_and_turns() {
 }
 
 #[test]
+fn a_conversation_is_attended_once_a_person_was_at_one_of_its_turns() {
+    let directory = tempfile::tempdir().unwrap();
+    let attendance = || store::list(directory.path(), None).unwrap().conversations[0].attendance;
+    let turn = |attendance| match said(2, "hello") {
+        Record::TurnStarted { at, message, .. } => Record::TurnStarted { at, attendance, message },
+        other => other,
+    };
+    let mut log = Log::create(directory.path(), ID, &agent(), 1).unwrap();
+    log.append(&Record::Titled { title: "named before a word was said".into() }).unwrap();
+    assert_eq!(attendance(), Attendance::Attended, "only a person names one");
+    log.append(&turn(Attendance::Unattended)).unwrap();
+    assert_eq!(attendance(), Attendance::Unattended);
+    log.append(&turn(Attendance::Attended)).unwrap();
+    log.append(&turn(Attendance::Unattended)).unwrap();
+    assert_eq!(attendance(), Attendance::Attended);
+    // The sidecar of an older version, which did not know, is made again.
+    let sidecar = directory.path().join("summaries.json");
+    let old = fs::read_to_string(&sidecar).unwrap().replace("\"version\":2", "\"version\":1");
+    fs::write(&sidecar, old.replace(",\"attended\":1", "")).unwrap();
+    assert_eq!(attendance(), Attendance::Attended);
+}
+
+#[test]
 fn the_list_is_the_same_with_a_kept_a_lost_and_a_damaged_sidecar() {
     let directory = tempfile::tempdir().unwrap();
     let sidecar = directory.path().join("summaries.json");

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::name::{AgentName, GateEntry, ToolId, did_you_mean, near, shown};
+use super::policy::listed;
 use super::world::{CallFacts, World};
 
 /// Who or what answered a gated call (P13). Recorded with the call; the receipt row uses exactly these words.
@@ -134,7 +135,7 @@ impl World {
         for written in entries {
             match self.parse_allow(written) {
                 Ok(allow) => allows.push(allow),
-                Err(fault) => faults.push(format!("--allow {}: {fault}", shown(written))),
+                Err(fault) => faults.push(fault),
             }
         }
         if !faults.is_empty() {
@@ -149,7 +150,9 @@ impl World {
         self.allows.iter().filter(|allow| !allow.used).map(|allow| allow.written.clone()).collect()
     }
 
+    /// Every fault names what is wrong once: the whole entry, or the part of it.
     fn parse_allow(&self, written: &str) -> Result<Allow, String> {
+        let whole = |fault: String| format!("--allow {}: {fault}", shown(written));
         let (agent, text) = match written.split_once('=') {
             // A tool's name may hold '=', an agent's name no dot.
             Some((agent, text)) if !agent.contains('.') => (AgentName::new(agent), text),
@@ -159,10 +162,15 @@ impl World {
         if !agents.contains(&agent.as_str()) {
             let hint = did_you_mean(&near(agent.as_str(), agents.iter().copied(), 3))
                 .unwrap_or_else(|| format!("declared agents: {}", agents.join(", ")));
-            return Err(format!("no agent is named '{}'; {hint}", shown(agent.as_str())));
+            return Err(format!("--allow: no agent is named '{}'; {hint}", shown(agent.as_str())));
         }
-        let entry = GateEntry::parse(text)?;
-        self.must_match(&agent, &entry)?;
+        let entry = GateEntry::parse(text).map_err(|fault| format!("--allow: {fault}"))?;
+        if let Some(toolset) = entry.toolset().filter(|toolset| !self.registry.contains(toolset.as_str())) {
+            let hint = did_you_mean(&self.registry.near(toolset.as_str()))
+                .unwrap_or_else(|| "`kokua toolsets` prints every name".to_owned());
+            return Err(format!("--allow: no toolset is named '{toolset}'; {hint}"));
+        }
+        self.must_match(&agent, &entry).map_err(whole)?;
         let floor = self.policies.floor.entries.iter().find(|floor| {
             floor.gate.overlaps(&entry)
                 || self
@@ -172,34 +180,35 @@ impl World {
                     .any(|tool| self.policies.reaches(&floor.gate, tool))
         });
         if let Some(floor) = floor {
-            return Err(format!(
+            return Err(whole(format!(
                 "it reaches '{}' of [security].never_auto_approve (line {}), which always asks a person",
                 floor.written, floor.span.line
-            ));
+            )));
         }
         Ok(Allow { written: written.to_owned(), agent, entry, used: false })
     }
 
     fn must_match(&self, agent: &AgentName, entry: &GateEntry) -> Result<(), String> {
         let Some(toolset) = entry.toolset() else {
-            if self.policies.resolved(entry, &self.earned(agent)).is_empty() {
-                return Err(format!("'{agent}' holds no such core tool"));
+            let earned = self.earned(agent);
+            if self.policies.resolved(entry, &earned).is_empty() {
+                let close = match entry {
+                    GateEntry::CoreTool(name) => near(name.as_str(), earned.iter().copied(), 3),
+                    _ => Vec::new(),
+                };
+                let hint = did_you_mean(&close).map(|hint| format!("; {hint}")).unwrap_or_default();
+                return Err(format!("'{agent}' holds no such core tool{hint}"));
             }
             return Ok(());
         };
-        if !self.registry.contains(toolset.as_str()) {
-            let hint = did_you_mean(&self.registry.near(toolset.as_str()));
-            return Err(format!(
-                "no toolset is named '{toolset}'{}",
-                hint.map(|h| format!("; {h}")).unwrap_or_default()
-            ));
-        }
         let (GateEntry::Tool(_, tool), Some(tools)) = (entry, self.last_build(toolset)) else { return Ok(()) };
         if tools.iter().any(|facts| facts.name == *tool) {
             return Ok(());
         }
-        let hint = did_you_mean(&near(tool.as_str(), tools.iter().map(|facts| facts.name.as_str()), 3));
-        Err(format!("'{toolset}' has no tool of that name{}", hint.map(|h| format!("; {h}")).unwrap_or_default()))
+        let names = tools.iter().map(|facts| &facts.name).cloned().collect();
+        let hint = did_you_mean(&near(tool.as_str(), tools.iter().map(|facts| facts.name.as_str()), 3))
+            .unwrap_or_else(|| format!("its tools: {}", listed(&names)));
+        Err(format!("'{toolset}' has no tool of that name; {hint}"))
     }
 
     pub(super) fn earned(&self, agent: &AgentName) -> std::collections::BTreeSet<&'static str> {

@@ -404,12 +404,19 @@ pub fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, most:
                 return Some((distance, candidate));
             }
             let (long, short) = if letters.len() > other.len() { (&letters, &other) } else { (&other, &letters) };
-            (shorter >= 3 && long.windows(shorter).any(|part| part == &short[..])).then_some((NEAR_MAX, candidate))
+            let inside = shorter >= 3 && long.windows(shorter).any(|part| part == &short[..]);
+            (inside || is_abbreviation(&letters, &other)).then_some((NEAR_MAX, candidate))
         })
         .collect();
     found.sort_by_key(|(distance, _)| *distance);
     found.dedup_by_key(|(_, name)| *name);
     found.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
+/// Whether `word` is `name` with letters left out, as `run_cmd` is of `run_command`. Both begin alike.
+fn is_abbreviation(word: &[char], name: &[char]) -> bool {
+    let mut rest = name.iter();
+    word.len() >= 4 && word.first() == name.first() && word.iter().all(|letter| rest.any(|other| other == letter))
 }
 
 /// `did you mean 'a' or 'b'?`, if there is anything near.

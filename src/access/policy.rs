@@ -402,7 +402,7 @@ pub(super) fn reaches_floor(policy: &Policy, review: &Entry, floor: &Entry) -> S
 }
 
 /// The first twenty names, and how many more there are.
-fn listed(names: &BTreeSet<ToolName>) -> String {
+pub(super) fn listed(names: &BTreeSet<ToolName>) -> String {
     let mut first: Vec<String> = names.iter().take(20).map(|name| shown(name.as_str())).collect();
     match names.len() - first.len() {
         0 if first.is_empty() => return "none".to_owned(),

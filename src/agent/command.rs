@@ -66,6 +66,11 @@ pub enum Command {
         /// Off or on.
         to: Switched,
     },
+    /// Keep this theme for the next start.
+    KeepTheme {
+        /// A shipped theme's name.
+        name: String,
+    },
     /// Revoke a grant.
     Revoke {
         /// Its number.

@@ -64,6 +64,8 @@ pub struct ConversationSummary {
     pub updated: i64,
     /// Turns in it.
     pub turns: u32,
+    /// Unattended: every turn of it was one that no person was at, as those of `kokua run`.
+    pub attendance: Attendance,
     /// It is the one in view.
     pub current: bool,
 }
@@ -103,6 +105,11 @@ pub enum Event {
     },
     /// History is complete.
     Replayed,
+    /// The model's window, which was not known when the conversation came into view.
+    Window {
+        /// In tokens.
+        tokens: u64,
+    },
     /// The title changed.
     Titled {
         /// The new one.

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
 use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
-use crate::assistant::ports::{self, PortError};
+use crate::assistant::ports::{self, Cause, PortError};
 use crate::config::{self, Locations, NewValue, Source};
 use crate::{model, store, system};
 
@@ -29,6 +30,11 @@ impl ports::Model for ModelPort {
 
     fn window(&self) -> Option<u64> {
         self.0.window()
+    }
+
+    fn find_window(&self) -> BoxFuture<'static, Option<u64>> {
+        let client = self.0.clone();
+        Box::pin(async move { client.find_window().await })
     }
 
     fn tool_limit(&self) -> Option<usize> {
@@ -93,7 +99,8 @@ impl ports::Store for StorePort {
 }
 
 pub(super) fn port_error(error: store::StoreError) -> PortError {
-    PortError { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+    let cause = if error.is_of_the_asker() { Cause::Asked } else { Cause::Outside };
+    PortError { message: error.to_string(), hint: error.hint().map(str::to_owned), cause }
 }
 
 /// This machine's clock and chance.
@@ -113,7 +120,7 @@ impl ports::Surroundings for Machine {
     }
 }
 
-/// `[toolsets].disabled` of the file that was read.
+/// What a person switches, in the file that was read.
 pub(super) struct SwitchesInFile {
     locations: Locations,
     /// The file's text as it was read or saved last.
@@ -125,6 +132,16 @@ impl SwitchesInFile {
         Self { locations, known: Mutex::new(source.text.clone()) }
     }
 
+    fn set(&self, key: &str, value: &NewValue) -> Result<(), PortError> {
+        let config = config::set(&self.locations, key, value, super::display_faults).map_err(|error| PortError {
+            message: error.to_string(),
+            hint: None,
+            cause: Cause::Outside,
+        })?;
+        *self.known() = config.source.text;
+        Ok(())
+    }
+
     fn known(&self) -> MutexGuard<'_, String> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,10 +150,11 @@ impl SwitchesInFile {
 impl ports::Switches for SwitchesInFile {
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
         let names = disabled.iter().map(ToString::to_string).collect();
-        let config = config::set(&self.locations, "toolsets.disabled", &NewValue::Names(names), |_| Vec::new())
-            .map_err(|error| PortError { message: error.to_string(), hint: None })?;
-        *self.known() = config.source.text;
-        Ok(())
+        self.set("toolsets.disabled", &NewValue::Names(names))
+    }
+
+    fn keep_theme(&self, name: &str) -> Result<(), PortError> {
+        self.set("display.theme", &NewValue::Text(name.to_owned()))
     }
 
     fn changed(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use tracing::level_filters::LevelFilter;
 
-use super::{Prepared, StartError, other};
+use super::{Prepared, StartError, failed};
 use crate::access::policy::GateList;
 use crate::access::{AgentReport, report};
 use crate::config::LogLevel;
@@ -23,7 +23,10 @@ pub fn start(prepared: &Prepared, debug: bool) -> Result<Vec<String>, StartError
     };
     let logs = prepared.config.data.join("logs");
     system::logging::start(&logs, level).map_err(|error| {
-        other(error.to_string(), Some("set [paths].data_dir or $KOKUA_HOME to a folder that can be written".to_owned()))
+        failed(
+            error.to_string(),
+            Some("set [paths].data_dir or $KOKUA_HOME to a folder that can be written".to_owned()),
+        )
     })?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %prepared.config.source.path.display(), "start");
     tracing::info!("{}", prepared.exec_line());

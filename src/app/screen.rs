@@ -1,6 +1,6 @@
 //! The screen and the driver, put together.
 
-use super::{LEAVING, Prepared, StartError, Started, other};
+use super::{LEAVING, Prepared, StartError, Started, failed, other};
 use crate::access::Attendance;
 use crate::agent::{Alert, Severity};
 use crate::assistant::{Opening, Titles};
@@ -25,10 +25,7 @@ pub enum Left {
 /// # Errors
 /// What [`super::start`] finds wrong, before the terminal is taken; or the terminal can't be used.
 pub async fn run(mut prepared: Prepared) -> Result<Left, StartError> {
-    panic::install(prepared.config.data.join("logs"), || match terminal::restore() {
-        terminal::Restored::Free => panic::Terminal::Free,
-        terminal::Restored::Taken => panic::Terminal::Taken,
-    });
+    end_screen_on_panic(&prepared.config);
     let mut ui = Ui::new(settings(&prepared.config)?);
     let exec = Alert { severity: Severity::Notice, message: prepared.exec_line(), hint: None };
     prepared.alerts.insert(0, exec);
@@ -40,7 +37,7 @@ pub async fn run(mut prepared: Prepared) -> Result<Left, StartError> {
     };
     let exit = terminal::run(&mut ui, submit, &mut updates, &surroundings)
         .await
-        .map_err(|error| other(format!("the terminal could not be used: {error}"), None))?;
+        .map_err(|error| failed(format!("the terminal could not be used: {error}"), None))?;
     // The driver ends what runs and closes the log; it is given a moment, not for ever.
     let ending = async { while updates.recv().await.is_some() {} };
     if tokio::time::timeout(LEAVING, ending).await.is_err() {
@@ -49,15 +46,23 @@ pub async fn run(mut prepared: Prepared) -> Result<Left, StartError> {
     match exit {
         Exit::Quit => Ok(Left::Quit),
         Exit::Ended | Exit::HungUp => Ok(Left::Interrupted),
-        Exit::AssistantGone => Err(other("the assistant ended unexpectedly; data/logs has more".to_owned(), None)),
+        Exit::AssistantGone => Err(failed("the assistant ended unexpectedly; data/logs has more".to_owned(), None)),
     }
+}
+
+/// Has a panic of the thread that has the screen give it back before anything is said.
+pub(super) fn end_screen_on_panic(config: &Config) {
+    panic::install(config.data.join("logs"), || match terminal::restore() {
+        terminal::Restored::Free => panic::Terminal::Free,
+        terminal::Restored::Taken => panic::Terminal::Taken,
+    });
 }
 
 /// How the screen looks and which key does what. The configuration was checked.
 ///
 /// # Errors
 /// It was not.
-fn settings(config: &Config) -> Result<Settings, StartError> {
+pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
     let set = |name: &str| environment::variable(name).is_some_and(|value| !value.is_empty());
     let dumb = environment::variable("TERM").is_some_and(|value| value == "dumb");
     let colours = if set("NO_COLOR") || dumb { Colours::None } else { Colours::Ansi };

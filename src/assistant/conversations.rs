@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::live::Saving;
 use super::ports::{Opened, PortError};
 use super::{Driver, Going, Opening, Severity};
+use crate::access::Attendance;
 use crate::agent::{Alert, Event, Record, replay};
 
 impl Driver {
@@ -15,13 +16,16 @@ impl Driver {
     pub(super) async fn open_first(&mut self) -> Going {
         let latest = match self.setup.opening.clone() {
             Opening::New => Ok(None),
-            Opening::Latest => self.setup.store.list().map(|list| list.into_iter().next().map(|latest| latest.id)),
+            Opening::Latest => self.setup.store.list().map(|list| {
+                let mut attended = list.into_iter().filter(|summary| summary.attendance == Attendance::Attended);
+                attended.next().map(|latest| latest.id)
+            }),
             Opening::Stored(id) => match self.setup.store.open(&id) {
                 Ok(opened) => {
                     self.view(opened).await;
                     return Going::On;
                 }
-                Err(PortError { message, hint }) => {
+                Err(PortError { message, hint, .. }) => {
                     let message = format!("The conversation could not be opened: {message}");
                     self.tell(Event::Error { message, hint }).await;
                     return Going::Out;
@@ -160,7 +164,7 @@ impl Driver {
             agent: self.entry.clone(),
             model: self.setup.model.label(),
             rehearsal: self.setup.model.is_rehearsal(),
-            window: self.setup.model.window(),
+            window: self.window,
             tool_limit: self.setup.model.tool_limit(),
         };
         self.tell(session).await;

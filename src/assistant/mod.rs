@@ -12,6 +12,7 @@ pub mod ports;
 mod tasks;
 mod titles;
 mod turns;
+mod window;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,7 +61,7 @@ pub enum Titles {
 /// Which conversation comes into view first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {
-    /// The one that changed last; a new one where there is none.
+    /// The one that changed last of those that a person was ever at; a new one where there is none.
     Latest,
     /// A new one.
     New,
@@ -122,8 +123,9 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (updates, outbox) = mpsc::channel(UPDATES);
     let (messages, mailbox) = mpsc::channel(MESSAGES);
-    let (entry, checks) = (setup.world.entry().clone(), Checks::default());
-    let driver = Driver { entry, checks, live: None, generations: 0, messages, updates, setup };
+    let (entry, checks, window) = (setup.world.entry().clone(), Checks::default(), setup.model.window());
+    let window_asks = window::ASKS;
+    let driver = Driver { entry, checks, live: None, generations: 0, window, window_asks, messages, updates, setup };
     tasks::spawn(driver.run(inbox, mailbox));
     (Handle { commands }, outbox)
 }
@@ -145,6 +147,8 @@ enum Message {
     Rechecked { conversation: Arc<str>, card: Allowed, preview: Preview },
     /// A title was written, or not.
     Titled { conversation: Arc<str>, title: Option<String>, began: i64, usage: Usage },
+    /// The model's server said its window.
+    Window { tokens: u64 },
 }
 
 /// The owner of everything.
@@ -156,6 +160,10 @@ struct Driver {
     /// Model calls and back-offs so far, over every conversation: what one says is never taken for another's, not even
     /// where a conversation was left and opened again in between.
     generations: u64,
+    /// The model's window in tokens, once somebody knows it.
+    window: Option<u64>,
+    /// How often its server may still be asked for it.
+    window_asks: u8,
     messages: mpsc::Sender<Message>,
     updates: mpsc::Sender<Update>,
 }
@@ -172,6 +180,7 @@ impl Driver {
         if self.open_first().await == Going::Out {
             return;
         }
+        self.ask_window();
         loop {
             let going = tokio::select! {
                 biased;
@@ -210,6 +219,7 @@ impl Driver {
             Command::List => self.list().await,
             Command::Report => self.report().await,
             Command::Switch { toolset, to } => self.switch(&toolset, to).await,
+            Command::KeepTheme { name } => self.keep_theme(&name).await,
             Command::Revoke { grant } => {
                 if !self.setup.world.revoke(grant) {
                     self.alert(Severity::Notice, format!("There is no grant {grant}."), None).await;
@@ -270,6 +280,7 @@ impl Driver {
                     self.take_title(title, began, usage).await;
                 }
             }
+            Message::Window { tokens } => self.take_window(tokens).await,
         }
     }
 
@@ -321,6 +332,19 @@ impl Driver {
             self.alert(Severity::Warning, format!("'{toolset}' was not switched: {error}"), hint).await;
         }
         self.report().await;
+    }
+
+    async fn keep_theme(&mut self, name: &str) {
+        match self.setup.switches.keep_theme(name) {
+            Ok(()) => {
+                let message = format!("The theme is {name}, saved for the next start.");
+                self.alert(Severity::Notice, message, None).await;
+            }
+            Err(error) => {
+                let message = format!("The theme is {name} until you leave; it was not saved: {}", error.message);
+                self.alert(Severity::Warning, message, error.hint).await;
+            }
+        }
     }
 
     async fn diagnose(&mut self) {

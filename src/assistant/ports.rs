@@ -2,6 +2,7 @@
 //!
 //! No adapter is named here, and nothing here knows how one works.
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
@@ -15,8 +16,10 @@ pub trait Model: Send + Sync {
     fn label(&self) -> String;
     /// Whether it is the rehearsal model.
     fn is_rehearsal(&self) -> bool;
-    /// Its window in tokens, where known.
+    /// Its window in tokens, where the configuration names it.
     fn window(&self) -> Option<u64>;
+    /// Its window as its server says; `None` where that says nothing, and soon.
+    fn find_window(&self) -> BoxFuture<'static, Option<u64>>;
     /// Tools that its provider is known to take in one call at most.
     fn tool_limit(&self) -> Option<usize>;
 }
@@ -29,6 +32,17 @@ pub struct PortError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+    /// Whose doing it is.
+    pub cause: Cause,
+}
+
+/// Whose doing it is that something did not work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// What was asked for is not there, or the word for it means several.
+    Asked,
+    /// The disk said no, or somebody else has it.
+    Outside,
 }
 
 /// One conversation's log, held open by this program alone.
@@ -110,13 +124,18 @@ pub trait Surroundings: Send + Sync {
     fn id(&self) -> String;
 }
 
-/// Where the person's switches are kept (W1).
+/// Where what a person switches while the program runs is kept (W1).
 pub trait Switches: Send + Sync {
     /// Saves the whole list.
     ///
     /// # Errors
     /// It could not be saved, with the file.
     fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError>;
+    /// Saves the name of the theme.
+    ///
+    /// # Errors
+    /// It could not be saved, with the file.
+    fn keep_theme(&self, name: &str) -> Result<(), PortError>;
     /// Whether somebody else changed the configuration since it was read, saved or asked about (A14): `true` once for
     /// each change.
     fn changed(&self) -> bool {

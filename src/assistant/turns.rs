@@ -124,6 +124,7 @@ impl Driver {
             }
             if matches!(end, TurnEnd::Answered | TurnEnd::WrappedUp) {
                 self.title_if_new();
+                self.ask_window();
             }
             self.report().await;
         }

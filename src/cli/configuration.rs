@@ -12,7 +12,7 @@ use crate::config::{self, Locations};
 pub(super) enum Configuration {
     /// Write the shipped configuration; never replaces a file
     Init,
-    /// Say everything that is wrong with the file; nothing when it is right
+    /// Say everything that is wrong with the file (exit code 2), or that nothing is
     Check,
     /// Where the file is
     Path,

@@ -6,8 +6,8 @@ use super::print::{clean, error, line, piece};
 use super::{ANSWERED, Ended};
 use crate::agent::{Part, Record};
 use crate::app::{self, Options};
-use crate::assistant::ports::{PortError, Store as _};
-use crate::config::{self, Locations};
+use crate::assistant::ports::Store as _;
+use crate::config::{self, Config, Locations};
 
 /// `kokua conversations`.
 #[derive(Debug, Subcommand)]
@@ -16,7 +16,7 @@ pub(super) enum Conversations {
     List,
     /// What was said in one, as text
     Show {
-        /// Its id, or the start of it (6 characters or more)
+        /// Its id, the start of it (6 characters or more), or "latest"
         id: String,
     },
     /// Delete one
@@ -31,10 +31,9 @@ impl Conversations {
         let config = config::load(&Locations::from_process(options.config.clone()))
             .map_err(|problems| Ended::usage(problems.to_string()))?;
         let store = app::conversations(&config);
-        let failed = |error: PortError| Ended::usage(complaint(&error));
         match self {
             Self::List => {
-                let (list, faults) = app::list_conversations(&config).map_err(failed)?;
+                let (list, faults) = app::list_conversations(&config)?;
                 if list.is_empty() {
                     line("no conversations")?;
                 }
@@ -50,7 +49,8 @@ impl Conversations {
                 }
             }
             Self::Show { id } => {
-                let read = store.read(&id).map_err(failed)?;
+                let id = if id == "latest" { latest(&config)? } else { id };
+                let read = store.read(&id)?;
                 for record in &read.records {
                     show(record)?;
                 }
@@ -59,12 +59,17 @@ impl Conversations {
                 }
             }
             Self::Rm { id } => {
-                let id = store.remove(&id).map_err(failed)?;
+                let id = store.remove(&id)?;
                 line(&format!("deleted {id}"))?;
             }
         }
         Ok(ANSWERED)
     }
+}
+
+/// The conversation that changed last, whoever was at it.
+pub(super) fn latest(config: &Config) -> Result<String, Ended> {
+    app::latest_conversation(config)?.ok_or_else(|| Ended::usage("error: there is no conversation yet"))
 }
 
 fn show(record: &Record) -> std::io::Result<()> {
@@ -89,12 +94,5 @@ fn show(record: &Record) -> std::io::Result<()> {
         Record::TurnEnded { .. } => piece("\n"),
         Record::Titled { title } => line(&format!("# {}", clean(title))),
         Record::Allowed { .. } | Record::Preloaded { .. } => Ok(()),
-    }
-}
-
-fn complaint(error: &PortError) -> String {
-    match &error.hint {
-        Some(hint) => format!("error: {error}\n  hint: {hint}"),
-        None => format!("error: {error}"),
     }
 }

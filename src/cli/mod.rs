@@ -5,7 +5,6 @@
 mod agents;
 mod configuration;
 mod conversations;
-mod first_run;
 pub mod print;
 mod run;
 mod screen;
@@ -17,6 +16,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::app::{Options, Prepared, StartError};
+use crate::assistant::ports::{Cause, PortError};
 
 /// Answered.
 pub(crate) const ANSWERED: u8 = 0;
@@ -89,7 +89,28 @@ impl Ended {
 
 impl From<StartError> for Ended {
     fn from(error: StartError) -> Self {
-        Self::usage(error.to_string())
+        match error {
+            StartError::Failed { .. } => Self::failed(error.to_string()),
+            StartError::Config(_) | StartError::Other { .. } => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<PortError> for Ended {
+    fn from(error: PortError) -> Self {
+        let text = match &error.hint {
+            Some(hint) => format!("error: {error}\n  hint: {hint}"),
+            None => format!("error: {error}"),
+        };
+        Self { code: code_of(&error), text }
+    }
+}
+
+/// The exit code of something outside that did not work.
+fn code_of(error: &PortError) -> u8 {
+    match error.cause {
+        Cause::Asked => USAGE,
+        Cause::Outside => FAILED,
     }
 }
 

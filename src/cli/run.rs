@@ -8,10 +8,11 @@ use clap::Args;
 use serde_json::Value;
 
 use super::print::{self, error, line, piece};
-use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, USAGE, start_log};
+use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, code_of, start_log};
 use crate::access::{Answer, Attendance};
 use crate::agent::{CallKind, Command, Ending, Event, TurnEnd, Update, UserOrigin};
 use crate::app::{self, Options, Prepared, Started};
+use crate::assistant::ports::Store as _;
 use crate::assistant::{Opening, Titles};
 use crate::system::signals::StopSignals;
 
@@ -24,7 +25,7 @@ pub(super) struct Run {
     /// What to say [default: standard input, whole]
     #[arg(short, long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// One JSON event a line on stdout
+    /// One JSON event a line on stdout; `retrying` voids the text and reasoning since the last `call` or `retrying`
     #[arg(long)]
     json: bool,
     /// Let calls of this gate entry run unasked in this run: a toolset, or toolset.tool. May be repeated
@@ -44,6 +45,8 @@ struct Seen {
     live: bool,
     denied: bool,
     mid_line: bool,
+    /// Text of the running try of a model call was printed.
+    printed: bool,
     /// The conversation that was asked for could not be opened.
     refused: bool,
     end: Option<TurnEnd>,
@@ -60,13 +63,13 @@ impl Run {
         }
         options.allow = self.allow;
         let prepared = app::prepare(&options).await?;
-        let opening = opening(self.conversation, &prepared)?;
+        let (opening, if_refused) = opening(self.conversation, &prepared)?;
         start_log(&prepared, &options)?;
         app::contain_panics(&prepared.config);
         error(&prepared.exec_line());
         let started = app::start(prepared, Attendance::Unattended, Titles::FirstWords, opening).await?;
         let show = if self.json { json } else { text };
-        follow(started, prompt, show).await
+        follow(started, prompt, show, if_refused).await
     }
 }
 
@@ -79,7 +82,7 @@ fn input() -> Result<String, Ended> {
     let mut bytes = Vec::new();
     input.take(MOST_INPUT + 1).read_to_end(&mut bytes).map_err(|error| {
         let why = crate::system::files::describe(&error);
-        Ended::usage(format!("error: standard input could not be read: {why}"))
+        Ended::failed(format!("error: standard input could not be read: {why}"))
     })?;
     if bytes.len() as u64 > MOST_INPUT {
         let limit = MOST_INPUT >> 20;
@@ -88,15 +91,15 @@ fn input() -> Result<String, Ended> {
     String::from_utf8(bytes).map_err(|_| Ended::usage("error: standard input is not UTF-8 text"))
 }
 
-fn opening(conversation: Option<String>, prepared: &Prepared) -> Result<Opening, Ended> {
-    Ok(match conversation {
-        None => Opening::New,
-        Some(latest) if latest == "latest" => match app::latest_conversation(&prepared.config)? {
-            Some(id) => Opening::Stored(id),
-            None => return Err(Ended::usage("error: there is no conversation yet to go on with")),
-        },
-        Some(id) => Opening::Stored(id),
-    })
+/// Which conversation comes into view, and the exit code where it can't be opened.
+fn opening(conversation: Option<String>, prepared: &Prepared) -> Result<(Opening, u8), Ended> {
+    let id = match conversation {
+        None => return Ok((Opening::New, FAILED)),
+        Some(latest) if latest == "latest" => super::conversations::latest(&prepared.config)?,
+        Some(id) => id,
+    };
+    let found = app::conversations(&prepared.config).find(&id);
+    Ok((Opening::Stored(id), found.map_or_else(|error| code_of(&error), |_| FAILED)))
 }
 
 /// Says `prompt` and shows what comes of it, up to the end of its turn; the exit code.
@@ -104,6 +107,7 @@ async fn follow(
     mut started: Started,
     prompt: String,
     show: fn(&Update, &mut Seen) -> std::io::Result<()>,
+    if_refused: u8,
 ) -> Result<u8, Ended> {
     let mut seen = Seen::default();
     let mut asked = Some(prompt);
@@ -116,7 +120,7 @@ async fn follow(
             update = started.updates.recv() => {
                 let Some(update) = update else {
                     if seen.refused {
-                        break USAGE;
+                        break if_refused;
                     }
                     error("error: the assistant ended unexpectedly; data/logs has more");
                     break FAILED;
@@ -198,6 +202,7 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Retrying { .. }
         | Event::End { .. } => seen.live,
         Event::Replayed
+        | Event::Window { .. }
         | Event::Titled { .. }
         | Event::TurnStarted { .. }
         | Event::Said { .. }
@@ -233,6 +238,7 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     }
     if let Event::Delta { text } = &update.event {
         seen.mid_line = !text.ends_with('\n');
+        seen.printed = true;
         return piece(text);
     }
     if seen.mid_line && !matches!(update.event, Event::Reasoning { .. }) {
@@ -241,6 +247,7 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     }
     match &update.event {
         Event::Call(call) => {
+            seen.printed = false;
             let kind = match call.kind {
                 CallKind::Agent => "",
                 CallKind::WrapUp => " (wrap-up)",
@@ -267,6 +274,9 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         }
         Event::Retrying { message, ms, attempt } => {
             error(&format!("[retry] {message}; try {attempt} in {:.1} s", seconds(*ms)));
+            if std::mem::take(&mut seen.printed) {
+                error("[retry] what was printed of this answer is void; it begins again");
+            }
         }
         Event::Session { model, rehearsal: true, .. } => {
             error(&format!("[model] {model}: scripted answers, no real model; the README says how to name one"));

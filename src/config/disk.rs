@@ -6,6 +6,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use crate::system::files::describe;
+use crate::system::{LockError, lock};
 
 /// Most bytes of a configuration.
 const MOST: u64 = 1 << 20;
@@ -61,6 +62,19 @@ fn folders(folder: &Path) -> io::Result<()> {
         builder.mode(0o700);
     }
     builder.create(folder)
+}
+
+/// Waits until no other program writes in the folder that the file at `path` really is in; dropping what is returned lets
+/// the next one. The folder is locked and not the file, which every write replaces; so nothing is left behind either.
+/// `None`: others wrote all the time.
+pub(super) fn lock(path: &Path) -> io::Result<Option<fs::File>> {
+    let path = fs::canonicalize(path)?;
+    let folder = fs::File::open(path.parent().unwrap_or(Path::new("/")))?;
+    match lock::wait_for(&folder, &path) {
+        Ok(()) => Ok(Some(folder)),
+        Err(LockError::Held { .. }) => Ok(None),
+        Err(LockError::Failed { source, .. }) => Err(source),
+    }
 }
 
 /// Replaces a file's text whole or not at all, keeping its permissions; a symbolic link stays one.

@@ -124,10 +124,10 @@ impl Default {
     }
 }
 
-/// When a changed value holds.
+/// When a value that the program itself changes holds. An edit of the file always waits for the next start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applies {
-    /// From the next turn.
+    /// At once, or from the next turn.
     Hot,
     /// From the next start.
     Cold,
@@ -199,7 +199,8 @@ pub(super) const ASSISTANT_AGENT_CACHE_CAP: Setting = cold(
     "agent_cache_cap",
     Kind::Integer { least: 1, most: 1000 },
     Default::Integer(8),
-    "Live agents kept in memory; the least recently used beyond it is built anew when needed.",
+    "Live agents kept in memory; the least recently used beyond it is built anew when needed. Takes effect with the \
+     version that delegates.",
 );
 pub(super) const ASSISTANT_MAX_ITERATIONS: Setting = cold(
     "max_iterations",
@@ -252,8 +253,12 @@ pub(super) const AGENT_DESCRIPTION: Setting =
     cold("description", Kind::Text, Default::Unset("empty"), "One line for you and for agents that delegate to it.");
 pub(super) const AGENT_SYSTEM_MESSAGE: Setting =
     cold("system_message", Kind::Text, ASSISTANTS, "Opener of its system message.");
-pub(super) const AGENT_DELEGATES_TO: Setting =
-    cold("delegates_to", Kind::Names, Default::Names(&[]), "Agents that it may spawn as workers.");
+pub(super) const AGENT_DELEGATES_TO: Setting = cold(
+    "delegates_to",
+    Kind::Names,
+    Default::Names(&[]),
+    "Agents that it may spawn as workers. Comes with a later version; `[]` until then.",
+);
 pub(super) const AGENT_MODEL: Setting =
     cold("model", Kind::Text, ASSISTANTS, "Its model string; a worker never takes its delegator's.");
 pub(super) const AGENT_THINKING: Setting = cold("thinking", Kind::Thinking, ASSISTANTS, "How hard its model thinks.");
@@ -297,7 +302,7 @@ pub(super) const AUTO_ENABLED: Setting = cold(
     "enabled",
     Kind::Boolean,
     Default::Boolean(false),
-    "Whether a model reviewer answers for `review` before you are asked. Comes with a later version.",
+    "Whether a model reviewer answers for `review` before you are asked. `true` is refused until there are any.",
 );
 pub(super) const AUTO_REVIEWERS: Setting =
     cold("reviewers", Kind::Names, Default::Names(&[]), "Names of `[reviewers.<name>]` tables; all must agree.");
@@ -440,7 +445,7 @@ pub const SECTIONS: &[Section] = &[
     section("security", "What stands above every policy.", &[NEVER_AUTO_APPROVE, LOCKED_CONFIG_KEYS]),
     section(
         "security.auto_approval",
-        "Model reviewers.",
+        "Model reviewers, which come with a later version. Until then these keys are checked and do nothing.",
         &[AUTO_ENABLED, AUTO_REVIEWERS, AUTO_TIMEOUT_SECONDS, AUTO_MAX_PER_TURN],
     ),
     section(

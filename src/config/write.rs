@@ -42,6 +42,9 @@ pub enum WriteError {
         /// Why.
         source: io::Error,
     },
+    /// Another program was at it for as long as one waits.
+    #[error("nothing was written: another kokua is writing {}; try again", .0.display())]
+    Busy(PathBuf),
     /// The file as it would be is not a configuration, or the file as it is.
     #[error("nothing was written, because the configuration would not load:\n{0}")]
     WouldNotLoad(Problems),
@@ -61,22 +64,34 @@ pub fn init(locations: &Locations) -> Result<PathBuf, WriteError> {
     let path = locations.config().map_err(WriteError::NoPlace)?;
     match disk::create(&path, EXAMPLE) {
         Ok(()) => Ok(path),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Exists(path)),
+        // The same kind also says that something stands where a folder would be made.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.symlink_metadata().is_ok() => {
+            Err(WriteError::Exists(path))
+        }
         Err(source) => Err(WriteError::Disk { path, source }),
     }
 }
 
 /// Sets `key`, such as `toolsets.disabled`, in the file as it is now, and returns the configuration that it makes.
-/// Comments, order and everything else stay as they are; the file is replaced whole or not at all.
+/// Comments, order and everything else stay as they are; the file is replaced whole or not at all, and of two programs
+/// that save at once none takes back what the other saved. Waits for that for two seconds at most.
 ///
 /// # Errors
-/// The file as it would be does not load or fails `check`, or the disk said no. Then nothing has changed.
+/// The file as it would be does not load or fails `check`, others wrote all the time, or the disk said no. Then nothing has
+/// changed.
 pub fn set(
     locations: &Locations,
     key: &str,
     value: &NewValue,
     check: impl FnOnce(&Config) -> Vec<Fault>,
 ) -> Result<Config, WriteError> {
+    let path = locations.config().map_err(WriteError::WouldNotLoad)?;
+    let _held = match disk::lock(&path) {
+        Ok(held) => Some(held.ok_or(WriteError::Busy(path))?),
+        // What is missing is said below, with what to do.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(source) => return Err(WriteError::Disk { path, source }),
+    };
     let source = load(locations).map_err(WriteError::WouldNotLoad)?.source;
     let text = edited(&source.text, key, value).ok_or_else(|| WriteError::NoSuchPlace(key.to_owned()))?;
     let config = parse(Source { path: source.path, text }, locations, check).map_err(WriteError::WouldNotLoad)?;

@@ -23,7 +23,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_millis(150);
 /// One that accepts lists its models in no time.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 /// A window is worth this wait; nobody waits for it.
-const WINDOW_TIMEOUT: Duration = Duration::from_secs(10);
+const WINDOW_TIMEOUT: Duration = Duration::from_secs(3);
 /// Bytes of a list of models.
 const LIST_LIMIT: usize = 4 << 20;
 
@@ -158,7 +158,8 @@ async fn list(url: Url, headers: HeaderMap) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
-/// The model's window in tokens, where its server says: asks its list of models once, Ollama what it has loaded.
+/// The model's window in tokens, where its server says: asks its list of models once, Ollama what it has loaded. Runs no
+/// command for a key: only a call is worth a question to the person.
 pub async fn window(link: &Link) -> Option<u64> {
     let place = &link.options.place;
     let base = link.url.as_str();
@@ -167,7 +168,7 @@ pub async fn window(link: &Link) -> Option<u64> {
         let path = url.path().replace("/tags", "/ps");
         url.set_path(&path);
     }
-    let key = link.key.get().await.ok()?;
+    let key = link.key.at_hand().ok()?;
     let headers = headers(link, key.as_ref()).ok()?;
     let list = tokio::time::timeout(WINDOW_TIMEOUT, list(url, headers)).await.ok()??;
     window_in(place.provider, &place.model, &list)

@@ -83,17 +83,28 @@ impl KeySource {
     /// # Errors
     /// Why there is none: a lower-case fragment.
     pub async fn get(&self) -> Result<Option<SecretString>, String> {
+        match (self, self.at_hand()) {
+            (Self::Command { argv, kept }, Err(_)) => {
+                let key = run(argv).await?;
+                *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.clone());
+                Ok(Some(key))
+            }
+            (_, key) => key,
+        }
+    }
+
+    /// [`Self::get`] without running anything.
+    ///
+    /// # Errors
+    /// Why there is none now: a lower-case fragment.
+    pub fn at_hand(&self) -> Result<Option<SecretString>, String> {
         match self {
             Self::None => Ok(None),
             Self::Known(key) => Ok(Some(key.clone())),
             Self::Missing(why) => Err(why.clone()),
-            Self::Command { argv, kept } => {
-                if let Some(key) = kept.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-                    return Ok(Some(key));
-                }
-                let key = run(argv).await?;
-                *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.clone());
-                Ok(Some(key))
+            Self::Command { kept, .. } => {
+                let kept = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                kept.map(Some).ok_or_else(|| "api_key_command was not run yet".to_owned())
             }
         }
     }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::error::StoreError;
 use super::log::{Log, absent_or};
 use super::{EXTENSION, path_of};
+use crate::access::Attendance;
 use crate::agent::{ConversationSummary, Record};
 use crate::system::{FileError, files, lock};
 
@@ -24,7 +25,7 @@ const TITLE: usize = 80;
 /// The sidecar.
 const SIDECAR: &str = "summaries.json";
 /// A sidecar of another version is made again.
-const SIDECAR_VERSION: u32 = 1;
+const SIDECAR_VERSION: u32 = 2;
 
 /// The stored conversations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,6 +51,8 @@ struct Summary {
     opening: Option<String>,
     updated: i64,
     turns: u32,
+    /// Turns that a person was at.
+    attended: u32,
 }
 
 /// The sidecar's content.
@@ -68,6 +71,7 @@ struct Glance<'a> {
     created: Option<i64>,
     title: Option<String>,
     message: Option<Words>,
+    attendance: Option<Attendance>,
 }
 
 #[derive(Deserialize)]
@@ -113,6 +117,12 @@ pub fn list(directory: &Path, current: Option<&str>) -> Result<Listing, StoreErr
             title: summary.title.or(summary.opening).unwrap_or_default(),
             updated: summary.updated,
             turns: summary.turns,
+            // One that has no turn yet was begun to be named, which only a person does.
+            attendance: if summary.turns > 0 && summary.attended == 0 {
+                Attendance::Unattended
+            } else {
+                Attendance::Attended
+            },
             id,
         })
         .collect();
@@ -232,6 +242,7 @@ impl Summary {
         match &*line.record {
             "turn_started" => {
                 self.turns = self.turns.saturating_add(1);
+                self.attended = self.attended.saturating_add(u32::from(line.attendance == Some(Attendance::Attended)));
                 if self.opening.is_none() {
                     self.opening = line.message.and_then(|words| words.text).map(|text| one_line(&text));
                 }

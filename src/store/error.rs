@@ -66,6 +66,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the words that were given name nothing, or several: nothing outside is wrong.
+    pub fn is_of_the_asker(&self) -> bool {
+        match self {
+            Self::NotAnId { .. } | Self::Unknown { .. } | Self::TooShort { .. } | Self::Ambiguous { .. } => true,
+            Self::File(_) | Self::Lock(_) | Self::NoHeader { .. } | Self::Broken { .. } | Self::Encode { .. } => false,
+        }
+    }
+
     /// What a person can do about it, if anything in particular.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -3,6 +3,12 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// Tries to get a lock that is held for moments only, and the time between two of them.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Why a file was not locked.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +38,20 @@ pub fn try_lock(file: &File, path: &Path) -> Result<(), LockError> {
         TryLockError::WouldBlock => LockError::Held { path: path.to_owned() },
         TryLockError::Error(source) => LockError::Failed { path: path.to_owned(), source },
     })
+}
+
+/// As [`try_lock`], for what is held for moments only: waits for it, two seconds at most.
+///
+/// # Errors
+/// As [`try_lock`].
+pub fn wait_for(file: &File, path: &Path) -> Result<(), LockError> {
+    for _ in 1..TRIES {
+        match try_lock(file, path) {
+            Err(LockError::Held { .. }) => thread::sleep(PAUSE),
+            ended => return ended,
+        }
+    }
+    try_lock(file, path)
 }
 
 #[cfg(test)]

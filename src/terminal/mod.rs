@@ -16,8 +16,10 @@ pub mod guard;
 pub mod input;
 pub mod notify;
 pub mod pace;
+pub mod question;
 pub mod run;
 pub mod signals;
 
 pub use guard::{Restored, restore};
+pub use question::{Reply, ask};
 pub use run::{Exit, Surroundings, run};

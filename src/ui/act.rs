@@ -9,7 +9,7 @@ use super::pane::{Opened, Overlay, PaneKind, Prompt, ToolSort};
 use super::slash::{self, Argument, Slash};
 use super::state::{Armed, Focus, Turn, Ui};
 use super::text::clean_line;
-use super::theme::Theme;
+use super::theme::{Colours, Theme};
 use super::transcript::Block;
 use super::view::panes as rows;
 use crate::access::Answer;
@@ -591,7 +591,7 @@ fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd
             }
             None => ui.flash("there is no answer yet", now),
         },
-        Slash::Theme => theme(ui, argument, now),
+        Slash::Theme => return theme(ui, argument, now),
         Slash::Mouse => return toggle_mouse(ui, now),
         Slash::Keys | Slash::Help => ui.overlay = Some(Overlay::Help { scroll: 0 }),
         Slash::Quit => return quit(),
@@ -621,14 +621,22 @@ fn last_answer(ui: &Ui) -> Option<String> {
     })
 }
 
-fn theme(ui: &mut Ui, name: &str, now: i64) {
+/// Shown at once; whether it was kept is told by whoever keeps it.
+fn theme(ui: &mut Ui, name: &str, now: i64) -> Vec<Cmd> {
     if name.is_empty() {
         let names = super::theme::SHIPPED.map(|(name, _)| name).join(", ");
         ui.notice(format!("theme {} is shown; there is {names}", ui.theme.name()), now);
-        return;
+        return Vec::new();
     }
-    match Theme::shipped(name, ui.colours) {
-        Ok(theme) => ui.theme = theme,
-        Err(error) => ui.notice(error.to_string(), now),
+    // Without colours every name is shown as mono, also one that there is not.
+    match Theme::shipped(name, Colours::Ansi).and_then(|_| Theme::shipped(name, ui.colours)) {
+        Ok(theme) => {
+            ui.theme = theme;
+            vec![Cmd::Submit(Command::KeepTheme { name: name.to_owned() })]
+        }
+        Err(error) => {
+            ui.notice(error.to_string(), now);
+            Vec::new()
+        }
     }
 }

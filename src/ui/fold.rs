@@ -31,6 +31,11 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             ui.session = Some(Session { conversation, title, agent, model, rehearsal, window, tool_limit });
             cmds.push(window_title(ui));
         }
+        Event::Window { tokens } => {
+            if let Some(session) = &mut ui.session {
+                session.window = Some(tokens);
+            }
+        }
         Event::Replayed => {
             ui.replaying = false;
             cmds.push(Cmd::Submit(Command::Report));

@@ -81,7 +81,7 @@ pub const COMMANDS: &[Row] = &[
     row(Slash::Diag, "diag", Argument::None, "diagnostics of this program"),
     row(Slash::Find, "find", Argument::Optional("words"), "search the transcript"),
     row(Slash::Copy, "copy", Argument::None, "copy the last answer"),
-    row(Slash::Theme, "theme", Argument::Optional("name"), "another theme for this session"),
+    row(Slash::Theme, "theme", Argument::Optional("name"), "another theme, saved"),
     row(Slash::Mouse, "mouse", Argument::None, "mouse on or off"),
     row(Slash::Keys, "keys", Argument::None, "the keys in force"),
     row(Slash::Help, "help", Argument::None, "help"),

@@ -167,6 +167,7 @@ impl Story {
                 self.last_rule = None;
             }
             Event::Replayed
+            | Event::Window { .. }
             | Event::Titled { .. }
             | Event::TurnStarted { .. }
             | Event::Alert(_)

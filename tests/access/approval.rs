@@ -508,7 +508,10 @@ fn p22_allow_entries_that_cannot_hold_are_all_named_and_none_is_set() {
         "compute",
         "compute.run_command",
         "core.spawn_subagent",
+        "core.lod_tools",
         "fs.a=b",
+        "compute.run_cmd",
+        "zzzzzz.x",
         "fs.stat",
     ]
     .iter()
@@ -517,14 +520,17 @@ fn p22_allow_entries_that_cannot_hold_are_all_named_and_none_is_set() {
     assert_eq!(
         world.allow(&written).unwrap_err(),
         [
-            "--allow fs_wirte: no toolset is named 'fs_wirte'; did you mean 'fs_write'?",
+            "--allow: no toolset is named 'fs_wirte'; did you mean 'fs_write'?",
             "--allow fs.stta: 'fs' has no tool of that name; did you mean 'stat'?",
-            "--allow codr=fs: no agent is named 'codr'; declared agents: assistant",
-            "--allow *: '*' is not an entry: write '<toolset>', '<toolset>.<tool>', 'core' or 'core.<tool>'",
+            "--allow: no agent is named 'codr'; declared agents: assistant",
+            "--allow: '*' is not an entry: write '<toolset>', '<toolset>.<tool>', 'core' or 'core.<tool>'",
             "--allow compute: it reaches 'compute.run_command' of [security].never_auto_approve (line 5), which always asks a person",
             "--allow compute.run_command: it reaches 'compute.run_command' of [security].never_auto_approve (line 5), which always asks a person",
             "--allow core.spawn_subagent: 'assistant' holds no such core tool",
-            "--allow fs.a=b: 'fs' has no tool of that name",
+            "--allow core.lod_tools: 'assistant' holds no such core tool; did you mean 'load_tools'?",
+            "--allow fs.a=b: 'fs' has no tool of that name; its tools: read_file, stat",
+            "--allow compute.run_cmd: 'compute' has no tool of that name; did you mean 'run_command'?",
+            "--allow: no toolset is named 'zzzzzz'; `kokua toolsets` prints every name",
         ]
     );
     let held = world.fresh(&me());

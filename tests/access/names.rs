@@ -176,6 +176,7 @@ fn near_misses_are_few_and_nearest_first() {
     assert_eq!(near("raed_file", known, 3), ["read_file"]);
     assert_eq!(near("Read_File", known, 3), ["read_file"]);
     assert_eq!(near("file", known, 1), ["read_file"]);
+    assert_eq!(near("rd_fl", ["read_file", "red"], 3), ["read_file"], "an abbreviation");
     assert_eq!(near("zzzz", known, 3), Vec::<&str>::new());
     assert_eq!(near("", known, 3), Vec::<&str>::new());
     assert_eq!(near(&"x".repeat(10_000), known, 3), Vec::<&str>::new());

@@ -1,5 +1,6 @@
 //! Which conversation is in view, and that nothing of one is heard in another.
 
+use kokua::access::Attendance;
 use kokua::agent::{Command, Event, Record, TurnEnd};
 use kokua::assistant::Opening;
 
@@ -30,6 +31,30 @@ async fn the_latest_conversation_comes_into_view_with_its_history() {
     let events = bench.until_replayed().await;
     assert_eq!(session(&events), "conversation-1");
     assert!(events.iter().any(|event| matches!(event, Event::Delta { text } if text == "Hello.")));
+}
+
+#[tokio::test]
+async fn the_screen_opens_the_last_one_that_a_person_was_at() {
+    let house = Bench::new().await.house.clone();
+    let run = async |attendance, opening, plays: &str, prompt: &str| {
+        let mut bench = house.open(Options { opening, attendance, ..Options::default() }).await;
+        let first = session(&bench.until_replayed().await);
+        bench.plays([words(plays)]);
+        bench.turn(prompt).await;
+        bench.quit().await;
+        first
+    };
+    let headless = run(Attendance::Unattended, Opening::New, "Hello.", "from a script").await;
+    let mut bench = house.open(Options { opening: Opening::Latest, ..Options::default() }).await;
+    assert_ne!(session(&bench.until_replayed().await), headless, "nobody was at it: a new one begins");
+    bench.quit().await;
+    // Gone on with by a person, it is theirs, also after a script went on with it once more.
+    let opened = Opening::Stored(headless.clone());
+    assert_eq!(run(Attendance::Attended, opened.clone(), "Hello.", "from me").await, headless);
+    run(Attendance::Unattended, opened, "Hello.", "from a script").await;
+    run(Attendance::Unattended, Opening::New, "Hello.", "from a script").await;
+    let mut bench = house.open(Options { opening: Opening::Latest, ..Options::default() }).await;
+    assert_eq!(session(&bench.until_replayed().await), headless);
 }
 
 #[tokio::test]

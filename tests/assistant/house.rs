@@ -17,7 +17,7 @@ use kokua::agent::{
     CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, Record, Request, Update,
 };
 use kokua::assistant::build::build;
-use kokua::assistant::ports::{Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
+use kokua::assistant::ports::{Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
 use kokua::store;
 use kokua::tool::{BuildError, CallContext, Output, Services, Tool, ToolSpec, Toolset};
@@ -82,6 +82,8 @@ pub(crate) struct Script {
     plays: Mutex<VecDeque<Play>>,
     titles: Mutex<VecDeque<Play>>,
     requests: Mutex<Vec<Request>>,
+    /// What its server says of its window, each time that it is asked.
+    windows: Mutex<VecDeque<Option<u64>>>,
 }
 
 impl Model for Script {
@@ -112,6 +114,11 @@ impl Model for Script {
         None
     }
 
+    fn find_window(&self) -> BoxFuture<'static, Option<u64>> {
+        let said = lock(&self.windows).pop_front();
+        async move { said.flatten() }.boxed()
+    }
+
     fn tool_limit(&self) -> Option<usize> {
         None
     }
@@ -136,7 +143,7 @@ struct Volume {
 }
 
 fn refused(what: &str) -> PortError {
-    PortError { message: what.to_owned(), hint: None }
+    PortError { message: what.to_owned(), hint: None, cause: Cause::Outside }
 }
 
 impl Log for Volume {
@@ -231,11 +238,14 @@ impl Store for Shelves {
     }
 
     fn list(&self) -> Result<Vec<ConversationSummary>, PortError> {
+        let of_nobody =
+            |record: &Record| !matches!(record, Record::TurnStarted { attendance: Attendance::Attended, .. });
         let summary = |(id, records): (&String, &Vec<Record>)| ConversationSummary {
             id: id.clone(),
             title: store::title(records).unwrap_or("untitled").to_owned(),
             updated: 0,
             turns: 0,
+            attendance: if records.iter().all(of_nobody) { Attendance::Unattended } else { Attendance::Attended },
             current: false,
         };
         Ok(lock(&self.0.logs).iter().rev().map(summary).collect())
@@ -298,6 +308,14 @@ impl Switches for SharedKnobs {
             return Err(refused("config.toml cannot be written"));
         }
         lock(&self.0.saved).push(disabled.iter().map(ToString::to_string).collect());
+        Ok(())
+    }
+
+    fn keep_theme(&self, name: &str) -> Result<(), PortError> {
+        if *lock(&self.0.broken) {
+            return Err(refused("config.toml cannot be written"));
+        }
+        lock(&self.0.saved).push(vec![format!("theme {name}")]);
         Ok(())
     }
 }
@@ -523,6 +541,10 @@ impl Model for SharedModel {
         self.0.window()
     }
 
+    fn find_window(&self) -> BoxFuture<'static, Option<u64>> {
+        self.0.find_window()
+    }
+
     fn tool_limit(&self) -> Option<usize> {
         None
     }
@@ -598,6 +620,16 @@ fn world() -> World {
 }
 
 impl House {
+    /// What the model's server will say of its window.
+    pub(crate) fn windows(&self, windows: &[Option<u64>]) {
+        lock(&self.model.windows).extend(windows);
+    }
+
+    /// How much of that it was not asked for.
+    pub(crate) fn windows_left(&self) -> usize {
+        lock(&self.model.windows).len()
+    }
+
     pub(crate) async fn open(&self, options: Options) -> Bench {
         let services = Services { data: "/nowhere".into(), working_directory: "/nowhere".into() };
         let toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>> = KITS

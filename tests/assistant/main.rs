@@ -9,3 +9,4 @@ mod loads;
 mod saving;
 mod titles;
 mod turns;
+mod window;

@@ -146,6 +146,20 @@ async fn a_switch_that_cannot_be_saved_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_theme_is_kept_and_whether_it_was_is_said() {
+    let mut bench = Bench::new().await;
+    let keep = || Command::KeepTheme { name: "mono".to_owned() };
+    bench.submit(keep());
+    let events = bench.until("alert", |event| matches!(event, Event::Alert(_))).await;
+    assert_eq!(alerts(&events), ["The theme is mono, saved for the next start."]);
+    assert_eq!(bench.house.knobs.saved(), [["theme mono"]]);
+    bench.house.knobs.fail();
+    bench.submit(keep());
+    let events = bench.until("alert", |event| matches!(event, Event::Alert(_))).await;
+    assert_eq!(alerts(&events), ["The theme is mono until you leave; it was not saved: config.toml cannot be written"]);
+}
+
+#[tokio::test]
 async fn a_name_that_nothing_installs_is_never_saved_as_switched_off() {
     let mut bench = Bench::new().await;
     bench.submit(switch("wrok", Switched::Off));

@@ -328,6 +328,37 @@ async fn dropping_the_stream_cancels_the_request() {
     gone.await.unwrap();
 }
 
+#[tokio::test]
+async fn a_window_is_what_the_server_lists_and_no_command_is_run_for_it() {
+    let server = MockServer::start().await;
+    let list =
+        ResponseTemplate::new(200).set_body_raw(r#"{"data":[{"id":"m","context_length":4096}]}"#, "application/json");
+    Mock::given(method("GET")).and(path("/v1/models")).respond_with(list).expect(2).mount(&server).await;
+    let answer = ResponseTemplate::new(200).set_body_raw(format!("{HELLO}{END}"), "text/event-stream");
+    Mock::given(method("POST")).respond_with(answer).mount(&server).await;
+    let spec = format!("openai-compat:m@{}", server.uri());
+    assert_eq!(client(&spec, None).find_window().await, Some(4096));
+
+    let folder = tempfile::tempdir().unwrap();
+    let ran = folder.path().join("ran");
+    let script = format!("touch {}; echo {KEY}", ran.display());
+    let command = ["sh", "-c", &script].map(str::to_owned).to_vec();
+    let declared = config::Provider { api_key_env: None, api_key_command: Some(command), ..declared() };
+    let client = client(&spec, Some(&declared));
+    assert_eq!((client.find_window().await, ran.exists()), (None, false));
+    // A call has asked for the key: now it is at hand.
+    assert!(ask(&client).await.1.is_none());
+    assert_eq!((client.find_window().await, ran.exists()), (Some(4096), true));
+}
+
+#[tokio::test]
+async fn a_server_that_says_nothing_has_no_window() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = client(&format!("openai-compat:m@http://{}", listener.local_addr().unwrap()), None);
+    drop(listener);
+    assert_eq!(client.find_window().await, None);
+}
+
 #[test]
 fn addresses_with_or_without_their_version() {
     let table = [

@@ -38,6 +38,18 @@ fn a_paste_of_thirty_lines_is_a_chip_and_is_sent_whole() {
 }
 
 #[test]
+fn a_theme_is_there_again_on_the_next_day() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &[], 80, 24);
+    terminal.wait_for("assistant is here");
+    terminal.say("/theme mono");
+    terminal.wait_for("The theme is mono, saved for the next start.");
+    quit(terminal);
+    let config = std::fs::read_to_string(home.state().join("config.toml")).unwrap();
+    assert_eq!(config, include_str!("../../config.example.toml").replace("theme = \"default\" ", "theme = \"mono\" "));
+}
+
+#[test]
 fn a_paste_of_a_megabyte_is_a_chip_and_is_sent_whole() {
     for (text, chip) in [
         ("0123456789abcde\r".repeat(1 << 16), "[paste 1: 65536 lines]"),

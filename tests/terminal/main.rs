@@ -8,6 +8,7 @@ mod common;
 
 mod burst;
 mod conversation;
+mod first_run;
 mod path;
 mod restored;
 mod size;

@@ -37,8 +37,9 @@ fn first_day(program: &[&str]) {
 
     // 1. The first run says what it will write and where, and writes nothing before Enter.
     let offer = terminal.wait_for("Enter writes it and goes on");
-    assert!(offer.replace('\n', "").contains(&config.display().to_string()), "{offer}");
-    assert!(!config.exists());
+    assert!(offer.contains(&config.display().to_string()), "{offer}");
+    assert!(offer.contains("[compute].sandbox is \"off\"") && offer.contains("as $KOKUA_MODEL says"), "{offer}");
+    assert!(!home.state().exists());
     terminal.send(key::ENTER);
 
     // 2. The rehearsal model is named as such.

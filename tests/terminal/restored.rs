@@ -27,7 +27,7 @@ fn left_set(raw: &[u8]) -> Vec<&'static str> {
     MODES.iter().filter(set).map(|(name, ..)| *name).collect()
 }
 
-fn assert_whole(exited: &Exited) {
+pub(crate) fn assert_whole(exited: &Exited) {
     assert_eq!(left_set(&exited.raw), Vec::<&str>::new());
     assert!(exited.modes_are_as_before);
     assert!(!exited.text.contains("F1 help"), "the shell's own screen is back:\n{}", exited.text);

@@ -198,6 +198,28 @@ fn answered_cards_leave_receipts() {
 }
 
 #[test]
+fn first_run() {
+    use crate::ui::view::{FirstRun, first_run};
+    let page = FirstRun {
+        config: "/home/me/.kokua/config.toml".to_owned(),
+        data: "/home/me/.kokua/data".to_owned(),
+        report: report(),
+        programs: "run_command and execute_python run programs as you, with all that you may do: [compute].sandbox is \
+                   \"off\"."
+            .to_owned(),
+        model: "rehearsal: no model server runs on this machine, and none is needed. It answers from a script, and \
+                nothing leaves this machine. `kokua --model` names another."
+            .to_owned(),
+    };
+    let theme = Theme::shipped("default", Colours::Ansi).unwrap();
+    for (width, height) in [(80, 24), (120, 40), (200, 60), (60, 15), (40, 12), (1, 1)] {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| first_run(frame, &theme, &page)).unwrap();
+        assert_snapshot!(format!("first_run_{width}x{height}"), format!("{}", terminal.backend()));
+    }
+}
+
+#[test]
 fn small_and_smallest() {
     for (width, height) in [(60, 15), (59, 24), (1, 1)] {
         let mut ui = begun(width, height);

@@ -446,6 +446,7 @@ pub(super) fn conversations() -> Event {
         title: title.to_owned(),
         updated: NOW - minutes * 60_000,
         turns,
+        attendance: Attendance::Attended,
         current,
     };
     Event::Conversations {

@@ -3,6 +3,7 @@
 pub(super) mod alerts;
 pub mod card;
 mod composer;
+mod first_run;
 mod header;
 mod help;
 mod ledger;
@@ -15,6 +16,8 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
+
+pub use self::first_run::{FirstRun, first_run};
 
 use self::paint::{ends, put, put_all, rule, upright};
 use super::layout::{Columns, MIN_HEIGHT, MIN_WIDTH};
