@@ -419,7 +419,7 @@ fn every_key_of_a_hint_looks_like_one() {
     let mut ui = with_cards();
     press(&mut ui, "Ctrl+Y", NOW + 5_000);
     let hints = hints_marked(&mut ui);
-    assert_eq!(hints, " [Esc] back  [Up]/[Down] scroll  [g] its call  [n]/[p] other asks  [Ctrl+C] stop");
+    assert_eq!(hints, " [Esc] back  [Up]/[Down] scroll  [v] full  [g] its call  [n]/[p] other asks  [Ctrl+C] stop");
     press(&mut ui, "D", NOW + 9_000);
     assert!(hints_marked(&mut ui).ends_with("[Enter] denies  [Esc] back"));
     // Only what is bound is said.

@@ -230,6 +230,11 @@ fn a_tool_shows_its_parameters() {
     for line in ["       command    string, required  The command line.", "       timeout_s  integer"] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }
+    // What is below must not be counted on the selected row's own last line.
+    let mut low = begun(80, 24);
+    press_all(&mut low, "F3 Down Down Down Enter Down Enter", NOW, 1);
+    let shown = frame(&mut low, NOW);
+    assert!(shown.contains("timeout_s  integer") && shown.contains("more below"), "{shown}");
     press_all(&mut ui, "Up Enter End Up Enter", NOW, 1);
     let shown = frame(&mut ui, NOW);
     assert!(!shown.contains("run_command") && shown.contains("load_tools"), "{shown}");

@@ -12,7 +12,6 @@ use crate::agent::update::Preview;
 use crate::agent::{Ask, Author};
 use crate::ui::action::Action;
 use crate::ui::inbox::Card;
-use crate::ui::pane::Overlay;
 use crate::ui::state::{CARD_FRAME_ROWS, Focus, Ui};
 use crate::ui::text::{Wrap, clean_line, diff, visible, width};
 use crate::ui::theme::{Role, Theme};
@@ -232,7 +231,6 @@ fn keys(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
         (Action::Deny, "deny", !live),
         (Action::DenyWithReason, "deny + why", !live),
         (Action::EditCall, "edit", !live),
-        (Action::CardFull, if ui.overlay == Some(Overlay::Card) { "smaller" } else { "full" }, !live),
     ]);
     let mut spans = Vec::new();
     if !focused {

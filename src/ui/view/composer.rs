@@ -213,6 +213,7 @@ fn hints(ui: &Ui) -> Vec<Hint> {
             let mut hints: Vec<Hint> = vec![
                 (&[Action::Close], "back"),
                 (&[Action::CardUp, Action::CardDown], "scroll"),
+                (&[Action::CardFull], if ui.overlay.is_some() { "smaller" } else { "full" }),
                 (&[Action::CardAsker], "its call"),
             ];
             if ui.inbox.len() > 1 {

@@ -146,7 +146,9 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
     let list_area = Rect { y: area.y + 1, height: u16::try_from(list).unwrap_or(0), ..area };
     let selected = ui.panes.row(kind).min(made.rows.len().saturating_sub(1));
     let (lines, at) = flatten(&made.rows, selected);
-    let first = (at.end.saturating_sub(list)).min(at.start);
+    // What says how many are below stands on the last line, which must not be the selected row's.
+    let room_for_rows = if at.end < lines.len() { list.saturating_sub(1) } else { list };
+    let first = at.end.saturating_sub(room_for_rows).min(at.start);
     put_all(buffer, list_area, lines.iter().skip(first).copied());
     if focused && !made.rows.is_empty() {
         let main = made.rows.get(selected).map_or(0, |row| row.main);
