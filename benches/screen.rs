@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use kokua::access::{AgentName, Attendance};
@@ -108,6 +109,27 @@ fn long(criterion: &mut Criterion) {
     });
 }
 
+/// What criterion does not tell: the 99th percentile of a frame, over still ones, pages never laid out before, and keys.
+fn percentile(_: &mut Criterion) {
+    let mut ui = screen(ANSWERS);
+    let mut terminal = Terminal::new(TestBackend::new(WIDTH, HEIGHT)).expect("memory");
+    let mut times: Vec<_> = (0..3_000)
+        .map(|number| {
+            let began = Instant::now();
+            match number % 3 {
+                0 => press(&mut ui, KeyCode::PageUp),
+                1 => press(&mut ui, KeyCode::Char('k')),
+                _ => {}
+            }
+            frame(&mut terminal, &mut ui);
+            began.elapsed()
+        })
+        .collect();
+    times.sort();
+    let of = |part: usize| times[(times.len() * part / 1_000).min(times.len() - 1)];
+    println!("screen/frame, 100,000 lines: median {:?}, p99 {:?}, slowest {:?}\n", of(500), of(990), of(1_000));
+}
+
 /// One frame of a stream: what has come in 33 ms at 100 pieces a second, on a 120×40 screen.
 fn stream(criterion: &mut Criterion) {
     let words: String = "light falls through the open door and stays a while on stone. ".repeat(90);
@@ -137,6 +159,6 @@ fn stream(criterion: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(30);
-    targets = long, stream
+    targets = long, percentile, stream
 }
 criterion_main!(benches);
