@@ -140,7 +140,13 @@ fn list_again(ui: &Ui) -> Option<Cmd> {
 /// A card comes up. Where nobody looks, it rings.
 fn asked(ui: &mut Ui, ask: Ask, preview: Preview, changed: bool, now: i64) -> Option<Cmd> {
     let sentence = format!("{} asks: {}", asker(&ask.chain), clean_line(&ask.tool.to_string()));
+    // Calls of one answer come up in any order, as their previews are made, and a person begins with the first; but a card
+    // that they are at, or can answer already, is not taken from them.
+    let unread = ui.focus != Focus::Card && ui.inbox.shown().is_none_or(|card| card.inert_for(now) > 0);
     ui.inbox.arrive(ask, preview, changed, now);
+    if unread {
+        ui.inbox.go_to(1);
+    }
     mark_waiting(ui);
     (ui.bell && ui.window == Window::Away && !ui.replaying).then_some(Cmd::Notify(sentence))
 }

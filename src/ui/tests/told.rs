@@ -57,16 +57,29 @@ fn an_ask_rings_only_when_nobody_looks() {
 }
 
 #[test]
-fn the_inbox_is_in_call_order_and_the_shown_card_stays() {
+fn the_inbox_is_in_call_order_and_a_card_that_can_be_answered_stays() {
     let mut ui = begun(80, 24);
     tell_all(&mut ui, [started(), command_ask(5)]);
     assert_eq!((ui.inbox().place(), ui.inbox().len()), (1, 1));
-    tell_all(&mut ui, [command_ask(3), command_ask(9)]);
+    for number in [3, 9] {
+        tell(&mut ui, command_ask(number), NOW + 400);
+    }
     assert_eq!((ui.inbox().place(), ui.inbox().len()), (2, 3));
     assert_eq!(ui.inbox().shown().unwrap().ask.call, CallId(5));
     tell(&mut ui, Event::Answer { call: CallId(3), answer: Answer::Expired }, NOW);
     assert_eq!(ui.inbox().shown().unwrap().ask.call, CallId(5));
     assert_eq!(ui.inbox().place(), 1);
+}
+
+/// The previews of two calls of one answer are made at once, and the second one's was there first.
+#[test]
+fn of_cards_that_come_up_together_the_first_is_shown_unless_a_person_is_at_another() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), command_ask(5), command_ask(4)]);
+    assert_eq!(ui.inbox().shown().unwrap().ask.call, CallId(4));
+    press(&mut ui, "Ctrl+Y", NOW);
+    tell(&mut ui, command_ask(3), NOW);
+    assert_eq!(ui.inbox().shown().unwrap().ask.call, CallId(4));
 }
 
 #[test]
