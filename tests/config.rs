@@ -528,7 +528,7 @@ fn of_two_that_save_at_once_none_loses_a_write() {
         for key in keys {
             let locations = &locations;
             scope.spawn(move || {
-                for value in 1..=25 {
+                for value in 1..=5 {
                     let saved = config::set(locations, key, &NewValue::Integer(value), |_| Vec::new());
                     saved.unwrap_or_else(|error| panic!("{key}: {error}"));
                 }
@@ -537,7 +537,7 @@ fn of_two_that_save_at_once_none_loses_a_write() {
     });
     let config = config::load(&locations).unwrap();
     let (assistant, toolsets) = (config.assistant, config.toolsets);
-    assert_eq!((assistant.max_iterations, assistant.agent_cache_cap, toolsets.build_timeout_s), (25, 25, 25));
+    assert_eq!((assistant.max_iterations, assistant.agent_cache_cap, toolsets.build_timeout_s), (5, 5, 5));
 }
 
 #[test]

@@ -92,6 +92,8 @@ pub(super) struct Call {
     pub state: CallState,
     /// Who answered it, once somebody did (P13).
     pub answer: Option<Answer>,
+    /// The model's own arguments after coercion, once somebody is asked about them.
+    pub asked: Option<Value>,
     /// The arguments that run, where a person changed them (P16).
     pub edited: Option<Value>,
     /// When it began to run.
@@ -138,6 +140,20 @@ pub fn shown_arguments(raw: &str) -> Value {
 pub fn canonical(value: &Value) -> String {
     sorted(value).to_string()
 }
+
+/// The result of a call that a person changed: it begins with what ran (P16).
+pub fn edited_result(arguments: &Value, result: &str) -> String {
+    let arguments = canonical(arguments);
+    format!("{EDITED}. What ran: {arguments}\n\n{result}")
+}
+
+/// What such a result says without that beginning, for people who see what ran beside it.
+pub fn without_edited(result: &str) -> &str {
+    let rest = result.strip_prefix(EDITED).and_then(|rest| rest.split_once("\n\n"));
+    rest.map_or(result, |(_, rest)| rest)
+}
+
+const EDITED: &str = "The user changed the arguments of this call before allowing it";
 
 fn sorted(value: &Value) -> Value {
     match value {
@@ -201,11 +217,6 @@ pub(super) mod text {
     /// Stopped while it ran.
     pub(crate) fn stopped_within(wire: &str, why: &str) -> String {
         format!("Tool '{}' was interrupted: {why} while it ran, so part of it may have happened.", shown(wire))
-    }
-
-    /// The result of a call that a person changed begins with what ran (P16).
-    pub(crate) fn edited(arguments: &str, result: &str) -> String {
-        format!("The user changed the arguments of this call before allowing it. What ran: {arguments}\n\n{result}")
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Command {
         call: CallId,
         /// The answer.
         answer: Answer,
+        /// The showing of the card that it is to. A yes to an earlier one counts for nothing.
+        showing: u64,
     },
     /// Change what a card asks: what a person made of the arguments, as JSON text. It is checked and asked again (P16).
     Edit {

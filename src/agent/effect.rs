@@ -28,7 +28,7 @@ pub enum TurnEnd {
         /// What to do.
         hint: Option<String>,
     },
-    /// The program ended first; written on reopening.
+    /// The program ended first: written as it ends, or on reopening where it could not be.
     Interrupted,
 }
 

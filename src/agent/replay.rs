@@ -37,8 +37,10 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
                 events.push(Event::Usage { number: *number, usage: *usage, took_ms: *took_ms });
                 events.extend(message.calls().map(call_told));
             }
-            Record::Allowed { call, answer, .. } => {
+            Record::Allowed { call, answer, arguments, .. } => {
                 allowed.insert(*call);
+                let edited = arguments.clone();
+                events.extend(edited.map(|arguments| Event::Edited { call: *call, arguments }));
                 events.push(Event::Answer { call: *call, answer: answer.clone() });
             }
             Record::CallEnded { call, ending, answer, text, note, took_ms, .. } => {

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::call::{Call, CallId, CallState, Ending, canonical, parse_arguments, text};
+use super::call::{Call, CallId, CallState, Ending, canonical, edited_result, parse_arguments, text};
 use super::effect::{Ask, Author, Effect, TurnEnd};
 use super::input::{LoadedToolset, ToolOutcome};
 use super::loaders;
@@ -117,19 +117,22 @@ impl Step<'_> {
                 call.state = CallState::Editing(ask);
                 self.out.push(Effect::Check { call: id, tool, arguments: Value::Object(arguments) });
             }
-            Err(why) => self.not_taken(&why),
+            Err(why) => {
+                let ask = ask.clone();
+                self.out.push(Effect::Ask(ask));
+                self.not_taken(&why);
+            }
         }
     }
 
-    /// The check of a person's change: a good one is a new card, which only a person answers; a bad one leaves the card.
+    /// The check of a person's change. Whatever comes of it, the card is shown anew, and only that showing is answered: with
+    /// the change, or as it was.
     fn edit_checked(&mut self, index: usize, ask: Ask, checked: Result<Value, String>) {
         let arguments = match checked {
-            Ok(arguments) if canonical(&arguments) != canonical(&ask.arguments) => arguments,
-            unchanged => {
-                if let Some(call) = self.call(index) {
-                    call.state = CallState::Asking(Box::new(ask));
-                }
-                return unchanged.err().map_or((), |why| self.not_taken(&why));
+            Ok(arguments) => arguments,
+            Err(why) => {
+                self.not_taken(&why);
+                ask.arguments.clone()
             }
         };
         let Some(tool) = self.held_tool(index) else { return };
@@ -137,10 +140,11 @@ impl Step<'_> {
             self.out.push(Effect::Withdraw { call: ask.call });
             return self.end(index, Ending::Refused, refusal, None);
         }
-        let ask = Box::new(Ask { arguments, author: Author::Person, ..ask });
-        if let Some(call) = self.call(index) {
-            call.state = CallState::Asking(ask.clone());
-        }
+        let Some(call) = self.call(index) else { return };
+        let own = call.asked.as_ref().is_some_and(|asked| canonical(asked) == canonical(&arguments));
+        let author = if own { Author::Model } else { Author::Person };
+        let ask = Box::new(Ask { arguments, author, ..ask });
+        call.state = CallState::Asking(ask.clone());
         self.out.push(Effect::Ask(ask));
     }
 
@@ -180,6 +184,7 @@ impl Step<'_> {
         let chain = vec![self.run.spec.name.clone()];
         let Some(call) = self.call(index) else { return };
         let (id, tool, risk, author) = (call.id, tool.id.clone(), tool.risk, Author::Model);
+        call.asked = Some(arguments.clone());
         let ask = Box::new(Ask { call: id, chain, tool, risk, arguments, author, reason, grantable });
         call.state = CallState::Asking(ask.clone());
         self.out.push(Effect::Ask(ask));
@@ -196,7 +201,8 @@ impl Step<'_> {
         if answer.allows() {
             call.edited.clone_from(&edited);
             let at = self.moment.now;
-            self.record(Record::Allowed { at, call: id, answer: answer.clone(), arguments: edited });
+            self.record(Record::Allowed { at, call: id, answer: answer.clone(), arguments: edited.clone() });
+            self.out.extend(edited.map(|arguments| Effect::Tell(Event::Edited { call: id, arguments })));
         }
         self.tell(Event::Answer { call: id, answer });
     }
@@ -409,7 +415,7 @@ impl Step<'_> {
         let now = self.moment.now;
         let Some(call) = self.call(index).filter(|call| !call.ended()) else { return };
         if let Some(arguments) = call.edited.take().filter(|_| call.began.is_some()) {
-            text = text::edited(&canonical(&arguments), &text);
+            text = edited_result(&arguments, &text);
             note = Some(note.map_or_else(|| "as you edited it".to_owned(), |note| format!("{note}, as you edited it")));
         }
         let id = call.id;

@@ -322,6 +322,7 @@ impl<'a> Step<'a> {
             tool: self.run.held.tools().iter().position(|held| held.wire.as_str() == call.wire),
             state: CallState::Waiting,
             answer: None,
+            asked: None,
             edited: None,
             began: None,
         });

@@ -205,6 +205,15 @@ pub enum Event {
         preview: Preview,
         /// It was shown before and what it depends on changed since.
         changed: bool,
+        /// Which showing of a card this is: a yes names the one that it is to.
+        showing: u64,
+    },
+    /// A call that is about to run has other arguments than the model wrote: a person changed them (P16).
+    Edited {
+        /// The call.
+        call: CallId,
+        /// What runs.
+        arguments: Value,
     },
     /// A card was answered, by a person or otherwise.
     Answer {

@@ -7,9 +7,10 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
+use crate::agent::command::Switched;
 use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
 use crate::assistant::ports::{self, Cause, PortError};
-use crate::config::{self, Locations, NewValue, Source};
+use crate::config::{self, Config, Locations, NewValue, Source};
 use crate::{model, store, system};
 
 /// A model client.
@@ -132,13 +133,15 @@ impl SwitchesInFile {
         Self { locations, known: Mutex::new(source.text.clone()) }
     }
 
-    fn set(&self, key: &str, value: &NewValue) -> Result<(), PortError> {
-        let config = config::set(&self.locations, key, value, super::display_faults).map_err(|error| PortError {
-            message: error.to_string(),
-            hint: None,
-            cause: Cause::Outside,
-        })?;
-        *self.known() = config.source.text;
+    fn set(&self, key: &str, value: impl FnOnce(&Config) -> NewValue) -> Result<(), PortError> {
+        let written = config::change(&self.locations, key, value, super::display_faults);
+        let written =
+            written.map_err(|error| PortError { message: error.to_string(), hint: None, cause: Cause::Outside })?;
+        let mut known = self.known();
+        // What somebody else had changed before is still to be said (A14).
+        if *known == written.before {
+            *known = written.config.source.text;
+        }
         Ok(())
     }
 
@@ -148,13 +151,19 @@ impl SwitchesInFile {
 }
 
 impl ports::Switches for SwitchesInFile {
-    fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
-        let names = disabled.iter().map(ToString::to_string).collect();
-        self.set("toolsets.disabled", &NewValue::Names(names))
+    fn switch(&self, toolset: &ToolsetName, to: Switched) -> Result<(), PortError> {
+        self.set("toolsets.disabled", |config| {
+            let off = config.declarations.disabled.iter().map(|word| word.value.to_string());
+            let mut off: Vec<String> = off.filter(|name| name != toolset.as_str()).collect();
+            if to == Switched::Off {
+                off.push(toolset.to_string());
+            }
+            NewValue::Names(off)
+        })
     }
 
     fn keep_theme(&self, name: &str) -> Result<(), PortError> {
-        self.set("display.theme", &NewValue::Text(name.to_owned()))
+        self.set("display.theme", |_| NewValue::Text(name.to_owned()))
     }
 
     fn changed(&self) -> bool {

@@ -15,16 +15,24 @@ use crate::tool::digest;
 /// A card that waits.
 pub(super) struct Pending {
     ask: Ask,
-    /// Digest of what was shown, arguments and preview; `None` until it was.
-    shown: Option<String>,
+    /// What was shown last; `None` until it was.
+    shown: Option<Shown>,
+}
+
+/// One showing of a card.
+#[derive(Clone)]
+struct Shown {
+    number: u64,
+    /// Digest of arguments and preview.
+    digest: String,
 }
 
 /// A person's yes to a card as it was shown to them.
 pub(super) struct Allowed {
     call: CallId,
     answer: Answer,
-    /// Digest of what they saw.
-    shown: String,
+    /// What they saw.
+    shown: Shown,
 }
 
 /// What a finished preview is for.
@@ -69,17 +77,20 @@ impl Driver {
             // A person changed the arguments since: their card has a preview of its own.
             return;
         }
-        pending.shown = Some(seen(&ask, &preview));
-        self.tell(Event::Ask { ask, preview, changed: false }).await;
+        self.showings += 1;
+        let showing = self.showings;
+        pending.shown = Some(Shown { number: showing, digest: seen(&ask, &preview) });
+        self.tell(Event::Ask { ask, preview, changed: false, showing }).await;
     }
 
-    /// A person's answer. Yes is checked against the world once more before it counts; no counts at once.
-    pub(super) async fn answer(&mut self, call: CallId, answer: Answer) {
+    /// A person's answer. Yes is to one showing of the card, and is checked against the world once more before it counts; no
+    /// counts at once.
+    pub(super) async fn answer(&mut self, call: CallId, answer: Answer, showing: u64) {
         let Some(pending) = self.live.as_ref().and_then(|live| live.asks.get(&call)) else { return };
         match answer {
             Answer::AllowedOnce | Answer::AllowedForConversation => {
-                // What was never shown cannot have been allowed.
-                if let Some(shown) = pending.shown.clone() {
+                // What was never shown, or is not shown any more, cannot have been allowed.
+                if let Some(shown) = pending.shown.clone().filter(|shown| shown.number == showing) {
                     self.preview(&pending.ask, Purpose::Recheck(Allowed { call, answer, shown }));
                 }
             }
@@ -99,17 +110,19 @@ impl Driver {
     pub(super) async fn answer_rechecked(&mut self, card: Allowed, preview: Preview) {
         let Allowed { call, answer, shown } = card;
         let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&call)) else { return };
-        if pending.shown.as_ref() != Some(&shown) {
+        if pending.shown.as_ref().is_none_or(|last| last.number != shown.number) {
             // Another card was shown since: this yes was not to that one.
             return;
         }
-        let now = seen(&pending.ask, &preview);
-        if shown == now {
+        let digest = seen(&pending.ask, &preview);
+        if shown.digest == digest {
             self.settle(call, answer).await;
         } else {
-            pending.shown = Some(now);
+            self.showings += 1;
+            let showing = self.showings;
+            pending.shown = Some(Shown { number: showing, digest });
             let ask = pending.ask.clone();
-            self.tell(Event::Ask { ask, preview, changed: true }).await;
+            self.tell(Event::Ask { ask, preview, changed: true, showing }).await;
         }
     }
 
@@ -128,6 +141,7 @@ fn seen(ask: &Ask, preview: &Preview) -> String {
 
 /// What a card shows in place of a preview that could not be made. What would run is still shown whole.
 fn without_preview(why: &str) -> Preview {
+    // A digest of its own: what could not be read is not what was read before.
     let facts = vec![("no preview".to_owned(), why.to_owned())];
-    Preview { facts, ..Preview::default() }
+    Preview { facts, digest: why.to_owned(), ..Preview::default() }
 }

@@ -1,45 +1,70 @@
-//! Health checks (W2): asked when their answer is 30 s old, off the driver's task, and told to the world.
+//! Health checks (W2): asked off the driver's task when their answer is 30 s old, and told to the world.
 //!
 //! What a check says is never judged here.
 
-use std::sync::Arc;
-
 use futures_util::future::join_all;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::Driver;
+use super::tasks::spawn;
+use super::{Driver, Message};
 use crate::access::offer::{Filter, Withheld};
+use crate::access::{ToolName, ToolsetName};
 use crate::tool::check::{Probe, probe};
 
 impl Driver {
-    /// Asks every check that is due, all at once, and waits for their answers, but no longer than the limit: one that does
-    /// not answer keeps its last answer, and is not asked again for 30 s.
+    /// Asks every check that is due. The last known answer holds until a new one comes; only one that was never answered
+    /// is waited for, a moment, because no answer yet is a no.
     pub(super) async fn refresh_checks(&mut self) {
         let now = self.setup.surroundings.now();
-        let (world, checks) = (&mut self.setup.world, &mut self.checks);
-        let mut due = Vec::new();
-        for (name, toolset) in &self.setup.toolsets {
-            let built = world.last_build(name).unwrap_or_default().iter();
-            let tools = built.map(|facts| facts.name.to_string()).filter(|tool| checks.due(name.as_str(), tool, now));
-            let tools: Vec<String> = tools.collect();
-            if !tools.is_empty() {
-                due.push((name, Arc::clone(toolset), tools));
+        let mut first = Vec::new();
+        for (toolset, installed) in &self.setup.toolsets {
+            for facts in self.setup.world.last_build(toolset).unwrap_or_default() {
+                let (name, tool) = (toolset.as_str(), facts.name.as_str());
+                if !self.checks.due(name, tool, now) {
+                    continue;
+                }
+                let Some(check) = installed.check(tool) else { continue };
+                self.checks.ask(name, tool, now);
+                let asking = tokio::task::spawn_blocking(move || probe(check));
+                let of = (toolset.clone(), facts.name.clone());
+                if self.checks.answered(name, tool) {
+                    self.tell_when_answered(of, asking);
+                } else {
+                    first.push((of, asking));
+                }
             }
         }
-        let asked = due.iter().map(|(_, toolset, tools)| {
-            let (toolset, tools) = (Arc::clone(toolset), tools.clone());
-            let asking = move || tools.iter().map(|tool| probe(&*toolset, tool)).collect::<Vec<_>>();
-            timeout(self.setup.check_timeout, tokio::task::spawn_blocking(asking))
+        let limit = self.setup.check_timeout;
+        let answers = first.into_iter().map(|(of, mut asking)| async move {
+            let answer = timeout(limit, &mut asking).await.ok();
+            (of, asking, answer.map(|ended| ended.unwrap_or(Probe::NoAnswer)))
         });
-        let answers = join_all(asked).await;
-        for ((name, _, tools), answer) in due.iter().zip(answers) {
-            let mut probes = answer.ok().and_then(Result::ok).unwrap_or_default().into_iter();
-            for tool in tools {
-                checks.record(name.as_str(), tool, now, probes.next().unwrap_or(Probe::NoAnswer));
-                let standing = checks.standing(name.as_str(), tool);
-                let withheld = standing.err().map(|reason| Withheld { filter: Filter::Check, reason });
-                world.report_check(name, Some(tool), withheld);
+        for ((toolset, tool), asking, answer) in join_all(answers).await {
+            if let Some(probe) = answer {
+                self.take_check(&toolset, &tool, Some(probe));
+            } else {
+                self.take_check(&toolset, &tool, None);
+                self.tell_when_answered((toolset, tool), asking);
             }
         }
+    }
+
+    fn tell_when_answered(&self, (toolset, tool): (ToolsetName, ToolName), asking: JoinHandle<Probe>) {
+        let messages = self.messages.clone();
+        spawn(async move {
+            let probe = asking.await.unwrap_or(Probe::NoAnswer);
+            let _gone = messages.send(Message::Checked { toolset, tool, probe }).await;
+        });
+    }
+
+    /// Tells the world what a check says now. `None`: it is still being asked.
+    pub(super) fn take_check(&mut self, toolset: &ToolsetName, tool: &ToolName, probe: Option<Probe>) {
+        if let Some(probe) = probe {
+            self.checks.record(toolset.as_str(), tool.as_str(), probe);
+        }
+        let standing = self.checks.standing(toolset.as_str(), tool.as_str());
+        let withheld = standing.err().map(|reason| Withheld { filter: Filter::Check, reason });
+        self.setup.world.report_check(toolset, Some(tool.as_str()), withheld);
     }
 }

@@ -20,16 +20,16 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::access::{AgentName, Attendance, Span, Spanned, ToolsetName, World};
+use crate::access::{AgentName, Attendance, Span, Spanned, ToolName, ToolsetName, World};
 use crate::agent::update::Preview;
 use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
-use crate::tool::check::Checks;
+use crate::tool::check::{Checks, Probe};
 use crate::tool::{Services, Toolset};
 
 use asks::Allowed;
 use build::Built;
 use live::Live;
-use ports::{Model, Store, Surroundings, Switches};
+use ports::{Cause, Model, PortError, Store, Surroundings, Switches};
 
 /// Updates that may wait for a front end before the driver waits for it.
 const UPDATES: usize = 4096;
@@ -125,7 +125,18 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (messages, mailbox) = mpsc::channel(MESSAGES);
     let (entry, checks, window) = (setup.world.entry().clone(), Checks::default(), setup.model.window());
     let window_asks = window::ASKS;
-    let driver = Driver { entry, checks, live: None, generations: 0, window, window_asks, messages, updates, setup };
+    let driver = Driver {
+        entry,
+        checks,
+        live: None,
+        generations: 0,
+        showings: 0,
+        window,
+        window_asks,
+        messages,
+        updates,
+        setup,
+    };
     tasks::spawn(driver.run(inbox, mailbox));
     (Handle { commands }, outbox)
 }
@@ -141,6 +152,8 @@ enum Message {
     Tool { conversation: Arc<str>, call: CallId, outcome: ToolOutcome },
     /// A load's build ended.
     Built { conversation: Arc<str>, call: CallId, toolset: ToolsetName, result: Result<Built, String> },
+    /// A health check answered, or never will.
+    Checked { toolset: ToolsetName, tool: ToolName, probe: Probe },
     /// A card's preview is there.
     Previewed { conversation: Arc<str>, ask: Box<Ask>, preview: Preview },
     /// A card was allowed; `preview` is what it would show now.
@@ -164,6 +177,8 @@ struct Driver {
     window: Option<u64>,
     /// How often its server may still be asked for it.
     window_asks: u8,
+    /// Cards shown so far, over every conversation: each showing has a number of its own.
+    showings: u64,
     messages: mpsc::Sender<Message>,
     updates: mpsc::Sender<Update>,
 }
@@ -210,7 +225,7 @@ impl Driver {
         match command {
             Command::Say { text } => self.say(text).await,
             Command::Stop => self.feed(Input::Stop).await,
-            Command::Answer { call, answer } => self.answer(call, answer).await,
+            Command::Answer { call, answer, showing } => self.answer(call, answer, showing).await,
             Command::Edit { call, arguments } => self.feed(Input::Edited { call, arguments }).await,
             Command::New => self.begin().await,
             Command::Open { id } => self.switch_to(&id).await,
@@ -219,7 +234,7 @@ impl Driver {
             Command::List => self.list().await,
             Command::Report => self.report().await,
             Command::Switch { toolset, to } => self.switch(&toolset, to).await,
-            Command::KeepTheme { name } => self.keep_theme(&name).await,
+            Command::KeepTheme { name } => self.keep_theme(name).await,
             Command::Revoke { grant } => {
                 if !self.setup.world.revoke(grant) {
                     self.alert(Severity::Notice, format!("There is no grant {grant}."), None).await;
@@ -263,6 +278,10 @@ impl Driver {
                     }
                     self.feed(Input::LoadEnded { call, result: accepted.map(|built| built.loaded()) }).await;
                 }
+                self.report().await;
+            }
+            Message::Checked { toolset, tool, probe } => {
+                self.take_check(&toolset, &tool, Some(probe));
                 self.report().await;
             }
             Message::Previewed { conversation, ask, preview } => {
@@ -319,11 +338,14 @@ impl Driver {
         if to == command::Switched::Off {
             disabled.push(Spanned::new(toolset.clone(), Span::default()));
         }
-        let names: Vec<ToolsetName> = disabled.iter().map(|word| word.value.clone()).collect();
         let before = self.setup.world.declarations().disabled.clone();
         // What the world refuses would keep the program from starting, so it must not get into the file.
         let applied = match self.setup.world.switch_off(disabled) {
-            Ok(()) => self.setup.switches.save(&names).map_err(|error| (error.message, error.hint)),
+            Ok(()) => {
+                let (switches, toolset) = (Arc::clone(&self.setup.switches), toolset.clone());
+                let saved = saved(move || switches.switch(&toolset, to)).await;
+                saved.map_err(|error| (error.message, error.hint))
+            }
             Err(faults) => Err((faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>().join("; "), None)),
         };
         if let Err((error, hint)) = applied {
@@ -334,8 +356,9 @@ impl Driver {
         self.report().await;
     }
 
-    async fn keep_theme(&mut self, name: &str) {
-        match self.setup.switches.keep_theme(name) {
+    async fn keep_theme(&mut self, name: String) {
+        let (switches, kept) = (Arc::clone(&self.setup.switches), name.clone());
+        match saved(move || switches.keep_theme(&kept)).await {
             Ok(()) => {
                 let message = format!("The theme is {name}, saved for the next start.");
                 self.alert(Severity::Notice, message, None).await;
@@ -397,6 +420,14 @@ impl Driver {
     fn is_running(&self) -> bool {
         self.live.as_ref().is_some_and(|live| live.run.is_running())
     }
+}
+
+/// Saves off the driver's thread: the file may have to be waited for.
+async fn saved(save: impl FnOnce() -> Result<(), PortError> + Send + 'static) -> Result<(), PortError> {
+    tokio::task::spawn_blocking(save).await.unwrap_or_else(|_| {
+        let message = "saving stopped unexpectedly; the log under data/logs has more".to_owned();
+        Err(PortError { message, hint: None, cause: Cause::Outside })
+    })
 }
 
 /// A model failure as an input, where the client could not even begin.

@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
+use crate::agent::command::Switched;
 use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request};
 
 /// A model that answers requests.
@@ -126,12 +127,12 @@ pub trait Surroundings: Send + Sync {
 
 /// Where what a person switches while the program runs is kept (W1).
 pub trait Switches: Send + Sync {
-    /// Saves the whole list.
+    /// Saves that one toolset is off or on; what else is saved of the others stays. May block.
     ///
     /// # Errors
     /// It could not be saved, with the file.
-    fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError>;
-    /// Saves the name of the theme.
+    fn switch(&self, toolset: &ToolsetName, to: Switched) -> Result<(), PortError>;
+    /// Saves the name of the theme. May block.
     ///
     /// # Errors
     /// It could not be saved, with the file.

@@ -208,6 +208,7 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Said { .. }
         | Event::Queued { .. }
         | Event::Writing { .. }
+        | Event::Edited { .. }
         | Event::Running { .. }
         | Event::SideCall { .. }
         | Event::Report(_)

@@ -36,7 +36,7 @@ impl Toolsets {
             let built = build(Arc::clone(toolset), prepared.services.clone(), prepared.build_timeout).await;
             let rows = built.map(|built| {
                 let row = |facts: crate::access::ToolFacts| Row {
-                    check: toolset.check(facts.name.as_str()),
+                    check: toolset.check(facts.name.as_str()).map_or(Ok(()), |check| check()),
                     name: facts.name.to_string(),
                     risk: facts.risk,
                     bytes: facts.bytes,

@@ -85,6 +85,28 @@ pub fn set(
     value: &NewValue,
     check: impl FnOnce(&Config) -> Vec<Fault>,
 ) -> Result<Config, WriteError> {
+    change(locations, key, |_| value.clone(), check).map(|written| written.config)
+}
+
+/// What [`change`] did.
+#[derive(Debug)]
+pub struct Written {
+    /// The file's text before.
+    pub before: String,
+    /// The configuration that it makes now.
+    pub config: Config,
+}
+
+/// As [`set`], to a value that is made of what the file says at that moment: what somebody else wrote into it is kept.
+///
+/// # Errors
+/// As [`set`].
+pub fn change(
+    locations: &Locations,
+    key: &str,
+    value: impl FnOnce(&Config) -> NewValue,
+    check: impl FnOnce(&Config) -> Vec<Fault>,
+) -> Result<Written, WriteError> {
     let path = locations.config().map_err(WriteError::WouldNotLoad)?;
     let _held = match disk::lock(&path) {
         Ok(held) => Some(held.ok_or(WriteError::Busy(path))?),
@@ -92,12 +114,15 @@ pub fn set(
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(source) => return Err(WriteError::Disk { path, source }),
     };
-    let source = load(locations).map_err(WriteError::WouldNotLoad)?.source;
-    let text = edited(&source.text, key, value).ok_or_else(|| WriteError::NoSuchPlace(key.to_owned()))?;
+    let config = load(locations).map_err(WriteError::WouldNotLoad)?;
+    let value = value(&config);
+    let source = config.source;
+    let text = edited(&source.text, key, &value).ok_or_else(|| WriteError::NoSuchPlace(key.to_owned()))?;
+    let before = source.text;
     let config = parse(Source { path: source.path, text }, locations, check).map_err(WriteError::WouldNotLoad)?;
     disk::replace(&config.source.path, &config.source.text)
         .map_err(|source| WriteError::Disk { path: config.source.path.clone(), source })?;
-    Ok(config)
+    Ok(Written { before, config })
 }
 
 /// The text with one key set; `None` where the key has no place in it.

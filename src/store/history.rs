@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::access::Answer;
+use crate::agent::call::edited_result;
 use crate::agent::{CallId, Ending, Record, TurnEnd};
 
 /// What the model reads as the result of a call that the program's end cut off.
@@ -14,10 +17,10 @@ const INTERRUPTED: &str = "Interrupted: the program ended before this call had a
 pub fn repair(records: &[Record]) -> Vec<Record> {
     let at = records.iter().rev().find_map(time).unwrap_or(0);
     let ended: BTreeSet<CallId> = records.iter().filter_map(ended_call).collect();
-    let allowed: BTreeMap<CallId, Answer> = records
+    let allowed: BTreeMap<CallId, (&Answer, Option<&Value>)> = records
         .iter()
         .filter_map(|record| match record {
-            Record::Allowed { call, answer, .. } => Some((*call, answer.clone())),
+            Record::Allowed { call, answer, arguments, .. } => Some((*call, (answer, arguments.as_ref()))),
             _ => None,
         })
         .collect();
@@ -28,14 +31,12 @@ pub fn repair(records: &[Record]) -> Vec<Record> {
     let mut repairs: Vec<Record> = calls
         .flatten()
         .filter(|call| !ended.contains(call))
-        .map(|call| Record::CallEnded {
-            at,
-            call,
-            ending: Ending::Interrupted,
-            answer: allowed.get(&call).cloned(),
-            text: INTERRUPTED.to_owned(),
-            note: None,
-            took_ms: 0,
+        .map(|call| {
+            let (answer, edited) = allowed.get(&call).copied().unzip();
+            let edited = edited.flatten();
+            let text = edited.map_or_else(|| INTERRUPTED.to_owned(), |what| edited_result(what, INTERRUPTED));
+            let (ending, answer) = (Ending::Interrupted, answer.cloned());
+            Record::CallEnded { at, call, ending, answer, text, note: None, took_ms: 0 }
         })
         .collect();
     let open = records.iter().rev().find_map(|record| match record {

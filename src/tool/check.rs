@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::Toolset;
+use super::Check;
 
 /// How long an answer is good, in milliseconds.
 pub const FRESH_MS: i64 = 30_000;
@@ -27,6 +27,15 @@ struct Entry {
     /// The last answer; `None`: it was asked and never answered.
     answer: Option<Standing>,
     asked_at: i64,
+    asking: Asking,
+}
+
+/// Whether an answer is still awaited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    /// It is: a check that hangs is not asked beside itself.
+    Open,
+    Over,
 }
 
 /// The last answer of each tool's check.
@@ -36,17 +45,30 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Whether `tool`'s check must be asked again at `now`: never asked, or asked 30 s ago or more. A clock that went
+    /// Whether `tool`'s check must be asked at `now`: never asked, or answered and asked 30 s ago or more. A clock that went
     /// back asks again.
     pub fn due(&self, toolset: &str, tool: &str, now: i64) -> bool {
-        self.entry(toolset, tool).is_none_or(|entry| !(0..FRESH_MS).contains(&now.saturating_sub(entry.asked_at)))
+        self.entry(toolset, tool).is_none_or(|entry| {
+            entry.asking == Asking::Over && !(0..FRESH_MS).contains(&now.saturating_sub(entry.asked_at))
+        })
     }
 
-    /// Keeps what asking at `now` brought. No answer keeps the last one, and that is not asked again for 30 s either.
-    pub fn record(&mut self, toolset: &str, tool: &str, now: i64, probe: Probe) {
-        let entry =
-            self.entries.entry((toolset.to_owned(), tool.to_owned())).or_insert(Entry { answer: None, asked_at: now });
-        entry.asked_at = now;
+    /// Whether it was ever answered.
+    pub fn answered(&self, toolset: &str, tool: &str) -> bool {
+        self.entry(toolset, tool).is_some_and(|entry| entry.answer.is_some())
+    }
+
+    /// It is asked at `now`.
+    pub fn ask(&mut self, toolset: &str, tool: &str, now: i64) {
+        let key = (toolset.to_owned(), tool.to_owned());
+        let entry = self.entries.entry(key).or_insert(Entry { answer: None, asked_at: now, asking: Asking::Open });
+        (entry.asked_at, entry.asking) = (now, Asking::Open);
+    }
+
+    /// Keeps what asking brought. No answer keeps the last one, and that is not asked again for 30 s either.
+    pub fn record(&mut self, toolset: &str, tool: &str, probe: Probe) {
+        let Some(entry) = self.entries.get_mut(&(toolset.to_owned(), tool.to_owned())) else { return };
+        entry.asking = Asking::Over;
         if let Probe::Answered(standing) = probe {
             entry.answer = Some(standing);
         }
@@ -69,9 +91,9 @@ impl Checks {
     }
 }
 
-/// Asks `tool`'s check once, whatever is cached. A panic is no answer. May block as long as the check does.
-pub fn probe(toolset: &dyn Toolset, tool: &str) -> Probe {
-    match catch_unwind(AssertUnwindSafe(|| toolset.check(tool))) {
+/// Runs a check. A panic is no answer. May block as long as the check does.
+pub fn probe(check: Check) -> Probe {
+    match catch_unwind(AssertUnwindSafe(check)) {
         Ok(standing) => Probe::Answered(standing),
         Err(_) => Probe::NoAnswer,
     }
@@ -79,25 +101,26 @@ pub fn probe(toolset: &dyn Toolset, tool: &str) -> Probe {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-    use std::sync::Arc;
-    use std::sync::Mutex;
-
-    use super::super::{BuildError, Kind, Services, Tool};
     use super::*;
+
+    /// Asked at `now`, and this came of it.
+    fn asked(checks: &mut Checks, now: i64, probe: Probe) {
+        checks.ask("a", "t", now);
+        checks.record("a", "t", probe);
+    }
 
     #[test]
     fn w2_no_answer_yet_is_a_no() {
         let mut checks = Checks::default();
-        assert!(checks.standing("compute", "run_command").is_err());
-        checks.record("compute", "run_command", 0, Probe::NoAnswer);
-        assert!(checks.standing("compute", "run_command").is_err());
+        assert!(checks.standing("a", "t").is_err());
+        asked(&mut checks, 0, Probe::NoAnswer);
+        assert!(checks.standing("a", "t").is_err() && !checks.answered("a", "t"));
     }
 
     #[test]
     fn w2_an_answer_is_kept_30_seconds() {
         let mut checks = Checks::default();
-        checks.record("a", "t", 1_000, Probe::Answered(Ok(())));
+        asked(&mut checks, 1_000, Probe::Answered(Ok(())));
         assert!(!checks.due("a", "t", 30_999));
         assert!(checks.due("a", "t", 31_000));
         assert!(checks.due("a", "t", 999), "the clock went back");
@@ -107,44 +130,29 @@ mod tests {
     #[test]
     fn w2_a_check_that_fails_to_answer_keeps_the_last_answer() {
         let mut checks = Checks::default();
-        checks.record("a", "t", 0, Probe::Answered(Err("down".to_owned())));
-        checks.record("a", "t", 40_000, Probe::NoAnswer);
+        asked(&mut checks, 0, Probe::Answered(Err("down".to_owned())));
+        asked(&mut checks, 40_000, Probe::NoAnswer);
         assert_eq!(checks.standing("a", "t"), Err("down".to_owned()));
-        assert!(!checks.due("a", "t", 41_000), "a check that hangs is not asked at every call");
-        checks.record("a", "t", 80_000, Probe::Answered(Ok(())));
-        checks.record("a", "t", 120_000, Probe::NoAnswer);
+        assert!(!checks.due("a", "t", 41_000), "a check that breaks is not asked at every call");
+        asked(&mut checks, 80_000, Probe::Answered(Ok(())));
+        asked(&mut checks, 120_000, Probe::NoAnswer);
         assert_eq!(checks.standing("a", "t"), Ok(()));
     }
 
-    struct Flaky(Mutex<Cell<u32>>);
-
-    impl Toolset for Flaky {
-        fn name(&self) -> &'static str {
-            "flaky"
-        }
-        fn kind(&self) -> Kind {
-            Kind::BuiltIn
-        }
-        fn description(&self) -> &'static str {
-            "Answers once."
-        }
-        fn check(&self, _tool: &str) -> Result<(), String> {
-            let asked = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            asked.set(asked.get() + 1);
-            assert!(asked.get() < 2, "the second time it breaks");
-            Ok(())
-        }
-        fn build(&self, _services: &Services) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
-            Ok(Vec::new())
-        }
+    #[test]
+    fn w2_a_check_that_hangs_is_not_asked_beside_itself() {
+        let mut checks = Checks::default();
+        asked(&mut checks, 0, Probe::Answered(Ok(())));
+        checks.ask("a", "t", 40_000);
+        assert!(!checks.due("a", "t", 400_000));
+        assert_eq!(checks.standing("a", "t"), Ok(()), "the last known answer");
+        checks.record("a", "t", Probe::Answered(Err("down".to_owned())));
+        assert!(checks.due("a", "t", 400_000));
     }
 
     #[test]
     fn w2_a_panicking_check_is_contained() {
-        let toolset = Flaky(Mutex::new(Cell::new(0)));
-        assert_eq!(probe(&toolset, "t"), Probe::Answered(Ok(())));
-        assert_eq!(probe(&toolset, "t"), Probe::NoAnswer);
-        let asked = toolset.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get();
-        assert_eq!(asked, 2);
+        assert_eq!(probe(Box::new(|| Err("down".to_owned()))), Probe::Answered(Err("down".to_owned())));
+        assert_eq!(probe(Box::new(|| panic!("it breaks"))), Probe::NoAnswer);
     }
 }

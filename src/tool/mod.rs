@@ -37,6 +37,10 @@ pub struct Services {
 #[error("{0}")]
 pub struct BuildError(pub String);
 
+/// Asks how a tool is (W2). `Err`: not now, and why, as a lower-case fragment for people. May block; it is run off the event
+/// loop.
+pub type Check = Box<dyn FnOnce() -> Result<(), String> + Send>;
+
 /// A named group of tools.
 pub trait Toolset: Send + Sync {
     /// Its name: unique in the registry (A3).
@@ -53,13 +57,10 @@ pub trait Toolset: Send + Sync {
     fn entry_agent_only(&self) -> bool {
         false
     }
-    /// Health of one of its tools (W2), asked before a call is offered and again at dispatch. `Err`: not now, and why.
-    ///
-    /// # Errors
-    /// A lower-case fragment for people.
-    fn check(&self, tool: &str) -> Result<(), String> {
+    /// The health check of one of its tools (W2), if it has one; a tool without one is always well.
+    fn check(&self, tool: &str) -> Option<Check> {
         let _ = tool;
-        Ok(())
+        None
     }
     /// Makes its tools for one agent. May block; it is run off the event loop, with a time limit.
     ///

@@ -19,7 +19,7 @@ use super::blocking;
 use super::fs::paths::{Paths, is_folder, reason};
 use crate::config::{Compute as Config, Sandbox};
 use crate::tool::output::one_line;
-use crate::tool::{BuildError, Function, Kind, Output, Preview, Risk, Services, Tool, Toolset, digest};
+use crate::tool::{BuildError, Check, Function, Kind, Output, Preview, Risk, Services, Tool, Toolset, digest};
 
 /// Bytes of both streams of a command together.
 const COMMAND_BYTES: usize = 20_000;
@@ -88,11 +88,10 @@ impl Toolset for Compute {
         "Run Python, shell commands, and calculations."
     }
 
-    fn check(&self, tool: &str) -> Result<(), String> {
-        match (self.sandbox, tool) {
-            (Sandbox::None, "run_command" | "execute_python") => Err(NO_SANDBOX.to_owned()),
-            _ => Ok(()),
-        }
+    fn check(&self, tool: &str) -> Option<Check> {
+        let runs_programs = matches!(tool, "run_command" | "execute_python");
+        let answer = if self.sandbox == Sandbox::None { Err(NO_SANDBOX.to_owned()) } else { Ok(()) };
+        runs_programs.then(|| Box::new(move || answer) as Check)
     }
 
     fn build(&self, services: &Services) -> Result<Vec<Arc<dyn Tool>>, BuildError> {

@@ -372,7 +372,6 @@ fn with_block(ui: &mut Ui, now: i64, wish: impl FnOnce(String) -> Cmd) -> Vec<Cm
     vec![cmd]
 }
 
-/// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
 /// Whether the shown card's arguments are on the screen: not in a terminal that is too small for anything, not where
 /// the card is one line, unless it is open in full.
 fn card_is_readable(ui: &Ui) -> bool {
@@ -380,12 +379,17 @@ fn card_is_readable(ui: &Ui) -> bool {
     room && (ui.height >= FOLD_CARD_BELOW || ui.overlay == Some(Overlay::Card))
 }
 
+/// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
 pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
     let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) else { return Vec::new() };
-    let call = card.ask.call;
+    let (call, showing) = (card.ask.call, card.showing.number);
     let allows = !matches!(answer, Answer::Denied | Answer::DeniedWithReason { .. });
     if allows && card.inert_for(now) > 0 {
         ui.flash("this card has just come up: read it, then press again", now);
+        return Vec::new();
+    }
+    if allows && card.changing() {
+        ui.flash("your change is being checked: the card comes up anew", now);
         return Vec::new();
     }
     if allows && !card_is_readable(ui) {
@@ -397,7 +401,7 @@ pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
         return Vec::new();
     }
     ui.inbox.mark_answered();
-    vec![Cmd::Submit(Command::Answer { call, answer })]
+    vec![Cmd::Submit(Command::Answer { call, answer, showing })]
 }
 
 pub(super) fn scroll_card(ui: &mut Ui, lines: isize) {

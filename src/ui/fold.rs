@@ -1,6 +1,7 @@
 //! What the assistant tells, folded into the screen's state. Every front end is told the same; this one draws it.
 
 use super::command::Cmd;
+use super::inbox::Showing;
 use super::pane::{Overlay, PaneKind, Prompt};
 use super::state::{Focus, Retry, Session, Turn, Ui, Window};
 use super::text::clean_line;
@@ -94,7 +95,9 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
                 turn.retry = Some(Retry { message: clean_line(&message), until, attempt });
             }
         }
-        Event::Ask { ask, preview, changed } => cmds.extend(asked(ui, ask, preview, changed, now)),
+        Event::Ask { ask, preview, changed, showing } => {
+            cmds.extend(asked(ui, ask, preview, Showing { changed, number: showing }, now));
+        }
         Event::Answer { call, answer } => {
             let granted = matches!(answer, crate::access::Answer::AllowedForConversation);
             close_card(ui, call, now);
@@ -127,7 +130,11 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         Event::Diagnostics { lines } => {
             ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
         }
-        Event::Queued { .. } | Event::ToolCall { .. } | Event::Running { .. } | Event::Error { .. } => {}
+        Event::Queued { .. }
+        | Event::ToolCall { .. }
+        | Event::Edited { .. }
+        | Event::Running { .. }
+        | Event::Error { .. } => {}
     }
     cmds
 }
@@ -138,12 +145,12 @@ fn list_again(ui: &Ui) -> Option<Cmd> {
 }
 
 /// A card comes up. Where nobody looks, it rings.
-fn asked(ui: &mut Ui, ask: Ask, preview: Preview, changed: bool, now: i64) -> Option<Cmd> {
+fn asked(ui: &mut Ui, ask: Ask, preview: Preview, showing: Showing, now: i64) -> Option<Cmd> {
     let sentence = format!("{} asks: {}", asker(&ask.chain), clean_line(&ask.tool.to_string()));
     // Calls of one answer come up in any order, as their previews are made, and a person begins with the first; but a card
     // that they are at, or can answer already, is not taken from them.
     let unread = ui.focus != Focus::Card && ui.inbox.shown().is_none_or(|card| card.inert_for(now) > 0);
-    ui.inbox.arrive(ask, preview, changed, now);
+    ui.inbox.arrive(ask, preview, showing, now);
     if unread {
         ui.inbox.go_to(1);
     }
@@ -185,10 +192,12 @@ fn begin(ui: &mut Ui) {
 }
 
 fn close_card(ui: &mut Ui, call: CallId, now: i64) {
-    if ui.inbox.remove(call, now).is_none() {
-        return;
-    }
+    let Some(card) = ui.inbox.remove(call, now) else { return };
     mark_waiting(ui);
+    if let Some(text) = card.unsaved() {
+        ui.composer.remember(&text);
+        ui.flash("that ask is over; what you made of its arguments is in the composer's history", now);
+    }
     if salvage_reason(ui, |of| of == call) {
         ui.flash("that ask is over; your sentence is in the composer's history", now);
     }

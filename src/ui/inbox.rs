@@ -19,8 +19,8 @@ pub struct Card {
     pub ask: Ask,
     /// Its extra lines.
     pub preview: Preview,
-    /// It was shown before, and what it depends on changed since.
-    pub changed: bool,
+    /// Which showing of it this is.
+    pub showing: Showing,
     /// First line of its body that is drawn.
     pub scroll: usize,
     came_up: i64,
@@ -29,7 +29,18 @@ pub struct Card {
     answered: bool,
     /// What a person made of the arguments and was not taken yet.
     edited: Option<String>,
+    /// A change of the arguments is on its way: another showing follows, and this one is not allowed any more.
+    changing: bool,
     laid_out: Option<LaidOut>,
+}
+
+/// One showing of a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Showing {
+    /// It was shown before, and what it depends on changed since.
+    pub changed: bool,
+    /// Its number; an answer is to it.
+    pub number: u64,
 }
 
 /// A card's body at one width and theme.
@@ -63,11 +74,22 @@ impl Card {
         self.edited.clone().unwrap_or_else(whole)
     }
 
+    /// A change of its arguments is being checked; until it is shown anew it is not allowed.
+    pub fn changing(&self) -> bool {
+        self.changing
+    }
+
+    /// What a person wrote and nobody took, when the card goes.
+    pub fn unsaved(self) -> Option<String> {
+        self.edited
+    }
+
     /// Its body, laid out once for a width and theme: every argument, nothing left out.
     pub fn body(&mut self, width: u16, theme: &Theme) -> &[Line<'static>] {
         let fresh = self.laid_out.as_ref().is_some_and(|made| made.width == width && made.theme == theme.id());
         if !fresh {
-            let lines = super::view::card::body(&self.ask, &self.preview, self.changed, usize::from(width), theme);
+            let lines =
+                super::view::card::body(&self.ask, &self.preview, self.showing.changed, usize::from(width), theme);
             self.scroll = self.scroll.min(lines.len().saturating_sub(1));
             self.laid_out = Some(LaidOut { width, theme: theme.id(), lines });
         }
@@ -79,6 +101,17 @@ impl Card {
         self.quiet_since = now;
         self.armed = false;
     }
+}
+
+/// What comes of an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edited {
+    /// It is to be checked.
+    Changed,
+    /// It is what was there.
+    Unchanged,
+    /// The call asks no more.
+    Over,
 }
 
 /// All of them.
@@ -120,26 +153,29 @@ impl Inbox {
     }
 
     /// An ask arrives, or a changed one comes again. The card in the strip stays the same one.
-    pub fn arrive(&mut self, ask: Ask, preview: Preview, changed: bool, now: i64) {
+    pub fn arrive(&mut self, ask: Ask, preview: Preview, showing: Showing, now: i64) {
         let call = ask.call;
-        let showing = self.shown().map(|card| card.ask.call);
-        self.cards.retain(|card| card.ask.call != call);
+        let in_strip = self.shown().map(|card| card.ask.call);
+        let old = self.cards.iter().position(|card| card.ask.call == call).map(|at| self.cards.remove(at));
+        // The same question again: what a person wrote was not taken, and is still theirs.
+        let edited = old.filter(|old| old.ask == ask).and_then(|old| old.edited);
         // Calls are numbered in the order of turn, spawn and call, so their numbers are the order of the inbox.
         let at = self.cards.partition_point(|card| card.ask.call < call);
         let card = Card {
             ask,
             preview,
-            changed,
+            showing,
             scroll: 0,
             came_up: now,
             quiet_since: now,
             armed: false,
             answered: false,
-            edited: None,
+            edited,
+            changing: false,
             laid_out: None,
         };
         self.cards.insert(at, card);
-        self.shown = showing.and_then(|call| self.place_of(call)).map_or(at, |place| place - 1);
+        self.shown = in_strip.and_then(|call| self.place_of(call)).map_or(at, |place| place - 1);
     }
 
     /// A call's ask is over. If it was the one in the strip, the next comes up and is inert again.
@@ -157,14 +193,17 @@ impl Inbox {
         Some(card)
     }
 
-    /// The person changed the arguments of this call outside. `false`: it asks no more, or nothing was changed.
-    pub fn edited(&mut self, call: CallId, text: &str) -> bool {
+    /// The person wrote this as the arguments of a call, outside.
+    pub fn edited(&mut self, call: CallId, text: &str) -> Edited {
         let Some(card) = self.cards.iter_mut().find(|card| card.ask.call == call && !card.answered) else {
-            return false;
+            return Edited::Over;
         };
-        let changed = card.text_to_edit() != text;
+        if card.text_to_edit() == text {
+            return Edited::Unchanged;
+        }
         card.edited = Some(text.to_owned());
-        changed
+        card.changing = true;
+        Edited::Changed
     }
 
     /// The calls that ask, in order.

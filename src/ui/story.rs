@@ -149,6 +149,7 @@ impl Story {
             }
             Event::ToolCall { .. }
             | Event::Ask { .. }
+            | Event::Edited { .. }
             | Event::Answer { .. }
             | Event::Running { .. }
             | Event::ToolResult { .. } => self.tell_tool(transcript, event, now),
@@ -206,6 +207,11 @@ impl Story {
                 open.chain = chain;
                 let diff = preview.diff.clone();
                 edit_row(transcript, open.block, |row| row.diff = diff);
+            }
+            Event::Edited { call, arguments } => {
+                if let Some(open) = self.open.get(call) {
+                    edit_row(transcript, open.block, |row| row.arguments.clone_from(arguments));
+                }
             }
             Event::Answer { call, answer } => {
                 let Some(open) = self.open.get_mut(call) else { return };

@@ -6,6 +6,7 @@ use super::action::{Action, Context};
 use super::command::Cmd;
 use super::composer::Pasted;
 use super::fold::fold;
+use super::inbox::Edited;
 use super::line::LineInput;
 use super::message::{EditorPurpose, Key, KeyCode, Mouse, MouseKind, Msg};
 use super::pane::{Overlay, PaneKind, Prompt};
@@ -60,15 +61,16 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
 }
 
 fn edited(ui: &mut Ui, call: CallId, text: String, now: i64) -> Vec<Cmd> {
-    if ui.inbox.place_of(call).is_none() {
-        ui.notice("that call does not ask any more; nothing was changed".to_owned(), now);
-        return Vec::new();
+    match ui.inbox.edited(call, &text) {
+        Edited::Changed => return vec![Cmd::Submit(Command::Edit { call, arguments: text })],
+        Edited::Unchanged => ui.flash("unchanged: the card stands as it was", now),
+        Edited::Over => {
+            ui.composer.remember(&text);
+            let key = ui.keys.first(Action::HistoryPrevious);
+            ui.notice(format!("that call does not ask any more; {key} brings back what you wrote"), now);
+        }
     }
-    if !ui.inbox.edited(call, &text) {
-        ui.flash("unchanged: the card stands as it was", now);
-        return Vec::new();
-    }
-    vec![Cmd::Submit(Command::Edit { call, arguments: text })]
+    Vec::new()
 }
 
 fn paste(ui: &mut Ui, text: &str, now: i64) {

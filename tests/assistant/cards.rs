@@ -83,7 +83,8 @@ async fn a_preview_that_panics_still_shows_its_card() {
     set_file(&bench, "unreadable");
     bench.plays([call("write"), words("Written.")]);
     bench.say("go");
-    assert_eq!(cards(&bench.until_ask(1).await), [(String::new(), false)]);
+    let why = "it stopped unexpectedly; the log under data/logs has more";
+    assert_eq!(cards(&bench.until_ask(1).await), [(why.to_owned(), false)]);
     set_file(&bench, "readable");
     bench.answer(1, Answer::AllowedOnce);
     assert_eq!(cards(&bench.until_ask(1).await), [("readable".to_owned(), true)]);
@@ -187,4 +188,24 @@ async fn p16_a_yes_to_the_card_before_an_edit_allows_nothing() {
     let [(1, Ending::Ok, text)] = results.as_slice() else { panic!("one result: {results:?}") };
     assert!(text.starts_with("The user changed the arguments"), "{text}");
     assert_eq!(bench.stage().ran(), [r#"run {"n":2}"#]);
+}
+
+/// Typed ahead, a yes met the card as it was before the edit and let the changed call run unseen.
+#[tokio::test]
+async fn p16_a_yes_to_an_earlier_showing_allows_nothing_whatever_came_of_the_edit() {
+    for edit in ["{\"n\": 2}", "{\"n\": ", "{\"n\": 1}"] {
+        let mut bench = Bench::new().await;
+        bench.plays([calls(&[("run", json!({"n": 1}))]), words("Done.")]);
+        bench.say("go");
+        bench.until_ask(1).await;
+        let first = bench.showings[&1];
+        bench.submit(Command::Edit { call: CallId(1), arguments: edit.to_owned() });
+        bench.until_ask(1).await;
+        bench.submit(Command::Answer { call: CallId(1), answer: Answer::AllowedOnce, showing: first });
+        bench.diagnostics().await;
+        bench.answer(1, Answer::Denied);
+        let events = bench.until_end().await;
+        assert!(matches!(results(&events).as_slice(), [(1, Ending::NotAllowed, _)]), "{edit}: {events:#?}");
+        assert!(bench.stage().ran().is_empty(), "{edit}");
+    }
 }

@@ -12,6 +12,7 @@ use kokua::access::{
     AgentDeclaration, AgentName, Answer, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned,
     ToolsetFacts, ToolsetName, World,
 };
+use kokua::agent::command::Switched;
 use kokua::agent::update::Preview;
 use kokua::agent::{
     CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, Record, Request, Update,
@@ -20,7 +21,7 @@ use kokua::assistant::build::build;
 use kokua::assistant::ports::{Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
 use kokua::store;
-use kokua::tool::{BuildError, CallContext, Output, Services, Tool, ToolSpec, Toolset};
+use kokua::tool::{BuildError, CallContext, Check, Output, Services, Tool, ToolSpec, Toolset};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -303,11 +304,11 @@ impl Knobs {
 struct SharedKnobs(Arc<Knobs>);
 
 impl Switches for SharedKnobs {
-    fn save(&self, disabled: &[ToolsetName]) -> Result<(), PortError> {
+    fn switch(&self, toolset: &ToolsetName, to: Switched) -> Result<(), PortError> {
         if *lock(&self.0.broken) {
             return Err(refused("config.toml cannot be written"));
         }
-        lock(&self.0.saved).push(disabled.iter().map(ToString::to_string).collect());
+        lock(&self.0.saved).push(vec![format!("{toolset} {to:?}")]);
         Ok(())
     }
 
@@ -340,7 +341,7 @@ pub(crate) struct Stage {
     pub(crate) file: Mutex<String>,
     /// The next preview waits for the test's word.
     pub(crate) preview_waits: Mutex<Option<blocking::Receiver<()>>>,
-    /// The next check of `work` waits for the test's word.
+    /// The next check of `run` waits for the test's word.
     pub(crate) check_waits: Mutex<Option<blocking::Receiver<()>>>,
     /// Conversations as they were when a tool began.
     pub(crate) log_at_run: Mutex<Vec<Record>>,
@@ -416,12 +417,12 @@ impl Toolset for Kit {
         self.guidance
     }
 
-    fn check(&self, _tool: &str) -> Result<(), String> {
-        let waits = lock(&self.stage.check_waits).take_if(|_| self.name == "work");
-        if let Some(word) = waits {
+    fn check(&self, tool: &str) -> Option<Check> {
+        let word = lock(&self.stage.check_waits).take_if(|_| tool == "run")?;
+        Some(Box::new(move || {
             let _dropped = word.recv();
-        }
-        Ok(())
+            Ok(())
+        }))
     }
 
     fn build(&self, _services: &Services) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
@@ -580,6 +581,8 @@ pub(crate) struct Bench {
     pub(crate) house: House,
     handle: Handle,
     updates: mpsc::Receiver<Update>,
+    /// The last showing of each card.
+    pub(crate) showings: BTreeMap<u64, u64>,
 }
 
 fn spanned<T>(value: T, line: usize) -> Spanned<T> {
@@ -677,7 +680,7 @@ impl House {
             opening: options.opening,
             alerts: Vec::new(),
         });
-        Bench { house: self.clone(), handle, updates }
+        Bench { house: self.clone(), handle, updates, showings: BTreeMap::new() }
     }
 }
 
@@ -718,8 +721,10 @@ impl Bench {
         self.submit(Command::Say { text: text.to_owned() });
     }
 
+    /// Answers what was shown last.
     pub(crate) fn answer(&self, call: u64, answer: Answer) {
-        self.submit(Command::Answer { call: CallId(call), answer });
+        let showing = self.showings.get(&call).copied().unwrap_or_default();
+        self.submit(Command::Answer { call: CallId(call), answer, showing });
     }
 
     /// Every event up to the first of which this is true.
@@ -729,6 +734,9 @@ impl Bench {
             let next = tokio::time::timeout(DEADLINE, self.updates.recv()).await;
             let update = next.unwrap_or_else(|_| panic!("no {what} after {events:#?}"));
             let event = update.unwrap_or_else(|| panic!("the driver ended before {what}: {events:#?}")).event;
+            if let Event::Ask { ask, showing, .. } = &event {
+                self.showings.insert(ask.call.0, *showing);
+            }
             let last = found(&event);
             events.push(event);
             if last {

@@ -163,6 +163,8 @@ struct Watch {
     /// Calls in recorded answers, with how many endings each has.
     endings: BTreeMap<u64, u32>,
     /// Calls that somebody allowed.
+    /// The arguments that the last card of each call asked about.
+    asked: BTreeMap<u64, serde_json::Value>,
     allowed: BTreeSet<u64>,
     started: BTreeSet<u64>,
     held: Vec<String>,
@@ -185,6 +187,7 @@ impl Watch {
             events: Vec::new(),
             wanted: Vec::new(),
             endings: BTreeMap::new(),
+            asked: BTreeMap::new(),
             allowed: BTreeSet::new(),
             started: BTreeSet::new(),
             held: Vec::new(),
@@ -239,8 +242,7 @@ impl Watch {
                 Input::Checked { call, arguments }
             }
             Wanted::Answer(call) if how.is_multiple_of(7) => {
-                // The card stays open: it is checked and asked again, and answered some other time.
-                self.wanted.push(Wanted::Answer(call));
+                // It is asked again, whatever comes of it.
                 let arguments = if how.is_multiple_of(2) { "{\"path\":\"b\"}" } else { "[" }.to_owned();
                 Input::Edited { call, arguments }
             }
@@ -373,6 +375,8 @@ impl Watch {
             }
             Effect::Ask(ask) => {
                 assert_eq!(ask.reason.list, GateList::Confirm);
+                self.asked.insert(ask.call.0, ask.arguments.clone());
+                self.allowed.remove(&ask.call.0);
                 self.wanted.retain(|wanted| !matches!(wanted, Wanted::Answer(id) if *id == ask.call));
                 self.wanted.push(Wanted::Answer(ask.call));
             }
@@ -394,8 +398,10 @@ impl Watch {
                 };
                 self.world.grant(facts).unwrap();
             }
-            Effect::Run { call, tool, .. } => {
+            Effect::Run { call, tool, arguments } => {
                 self.starts(call, &tool);
+                let asked = self.asked.get(&call.0);
+                assert!(asked.is_none_or(|asked| *asked == arguments), "what runs is what was asked last");
                 let risk = self.run.held().get(&tool).unwrap().risk;
                 assert!(risk != Risk::Exec || self.allowed.contains(&call.0), "gated, and nobody allowed it: {tool}");
                 assert!(!tool.to_string().starts_with("documents.") || self.allowed.contains(&call.0), "gated: {tool}");
@@ -510,7 +516,14 @@ fn told(events: &[Event]) -> Vec<Event> {
                 kept.extend(answers.remove(call).map(|answer| Event::Answer { call: *call, answer }));
                 kept.push(event.clone());
             }
-            (Event::Queued { .. } | Event::Writing { .. } | Event::Running { .. } | Event::Alert(_), _) => {}
+            (
+                Event::Queued { .. }
+                | Event::Writing { .. }
+                | Event::Edited { .. }
+                | Event::Running { .. }
+                | Event::Alert(_),
+                _,
+            ) => {}
             _ => kept.push(event.clone()),
         }
     }

@@ -7,7 +7,7 @@ use crate::agent::update::{Alert, Severity};
 use crate::ui::Focus;
 
 fn answer(call: u64, answer: Answer) -> Command {
-    Command::Answer { call: CallId(call), answer }
+    Command::Answer { call: CallId(call), answer, showing: 0 }
 }
 
 fn with_cards() -> Ui {
@@ -559,17 +559,26 @@ fn p16_a_call_is_edited_outside_and_what_was_not_taken_is_not_lost() {
     let back = |text: &str| Msg::EditorReturned { purpose, text: Ok(text.to_owned()) };
     assert_eq!(update(&mut ui, back(&text), NOW), [], "unchanged");
     let submitted = |text: &str| [Cmd::Submit(Command::Edit { call: CallId(3), arguments: text.to_owned() })];
+    let shown = |number, command: &str, author| {
+        let Event::Ask { ask, preview, changed, .. } = ask(3, json!({"command": command})) else { unreachable!() };
+        Event::Ask { ask: Ask { author, ..ask }, preview, changed, showing: number }
+    };
     assert_eq!(update(&mut ui, back("{\"command\": "), NOW), submitted("{\"command\": "));
-    // It was not taken, so the card stands; the next edit begins where this one ended.
+    // Until the card comes up anew, nothing of the old one is allowed: not even by keys that were typed ahead.
+    assert_eq!(press(&mut ui, "a", NOW + 3_000), []);
+    // It was not taken, so the same card comes again; the next edit begins where this one ended.
+    tell(&mut ui, shown(2, "ls", Author::Model), NOW + 3_000);
+    assert_eq!(press(&mut ui, "a", NOW + 3_100), [], "it has just come up");
     assert_eq!(press(&mut ui, "e", NOW), open("{\"command\": "));
     assert_eq!(update(&mut ui, back("{\"command\": \"pwd\"}"), NOW), submitted("{\"command\": \"pwd\"}"));
     // The new card is as inert as any other that has just come up.
-    let Event::Ask { ask: asked, preview, changed } = ask(3, json!({"command": "pwd"})) else { unreachable!() };
-    let asked = Event::Ask { ask: Ask { author: Author::Person, ..asked }, preview, changed };
-    tell(&mut ui, asked, NOW + 9_000);
+    tell(&mut ui, shown(3, "pwd", Author::Person), NOW + 9_000);
     assert_eq!(press(&mut ui, "a", NOW + 9_010), []);
     assert!(frame(&mut ui, NOW + 9_010).contains("EDITED by you"), "{}", frame(&mut ui, NOW + 9_010));
-    assert_eq!(press(&mut ui, "a", NOW + 12_000).len(), 1);
+    let answer = Command::Answer { call: CallId(3), answer: Answer::AllowedOnce, showing: 3 };
+    assert_eq!(press(&mut ui, "a", NOW + 12_000), [Cmd::Submit(answer)]);
     assert_eq!(press(&mut ui, "e", NOW + 12_000), [], "it was answered");
     assert_eq!(update(&mut ui, back("{}"), NOW + 12_000), [], "nor is what comes back then a change");
+    press_all(&mut ui, "Esc Up", NOW + 12_000, 1);
+    assert_eq!(ui.draft(), "{}", "but it is not lost");
 }

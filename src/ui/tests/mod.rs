@@ -208,6 +208,7 @@ pub(super) fn ask(number: u64, arguments: Value) -> Event {
             digest: String::new(),
         },
         changed: false,
+        showing: 0,
     }
 }
 
@@ -267,6 +268,7 @@ pub(super) fn write_ask(number: u64) -> Event {
             digest: String::new(),
         },
         changed: true,
+        showing: 0,
     }
 }
 

@@ -16,7 +16,7 @@ use super::block::{
 use super::item::Fold;
 use super::search::Chrome;
 use crate::access::Risk;
-use crate::agent::call::Ending;
+use crate::agent::call::{Ending, without_edited};
 use crate::agent::effect::TurnEnd;
 use crate::agent::message::UserOrigin;
 use crate::agent::update::Severity;
@@ -421,7 +421,7 @@ fn failure(row: &ToolRow) -> Option<String> {
             return None;
         }
     }
-    let mut lines = row.result.as_deref()?.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = without_edited(row.result.as_deref()?).lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
     // What a program wrote may stand before its error, and a traceback says the error at its end.
     let error = std::iter::once(first).chain(lines.clone()).find(|line| line.starts_with("Error:"));
