@@ -111,6 +111,8 @@ pub struct Prepared {
     pub alerts: Vec<Alert>,
     /// `--model`, else what the configuration says of the entry agent.
     pub model: Option<String>,
+    /// Which model that came to be, where it was selected already.
+    selection: Option<model::Selection>,
 }
 
 impl Prepared {
@@ -210,7 +212,7 @@ async fn prepare_from(
         }
     }
     let model = options.model.clone().or_else(|| config.effective(world.entry()).model.map(str::to_owned));
-    Ok(Prepared { config, locations, world, toolsets, built, services, build_timeout, alerts, model })
+    Ok(Prepared { config, locations, world, toolsets, built, services, build_timeout, alerts, model, selection: None })
 }
 
 /// One build through the one function and the hook (P8). `None`: it failed, or it is refused; a refusal is one of the faults
@@ -347,8 +349,13 @@ pub async fn start(
     titles: Titles,
     opening: Opening,
 ) -> Result<Started, StartError> {
-    let Prepared { config, locations, world, toolsets, built, services, build_timeout, mut alerts, model } = prepared;
-    let client = client(&config, &world, model.as_deref()).await?;
+    let Prepared { config, locations, world, toolsets, built, services, build_timeout, mut alerts, model, selection } =
+        prepared;
+    let selection = match selection {
+        Some(selection) => selection,
+        None => select_model(&config, model.as_deref()).await?,
+    };
+    let client = client(&config, &world, &selection)?;
     alerts.extend(client.notices().iter().cloned().map(warning));
     let settings = config.effective(world.entry());
     let setup = Setup {
@@ -417,10 +424,9 @@ async fn select_model(config: &Config, configured: Option<&str>) -> Result<model
     model::select(configured, &environment, &candidates).await.map_err(|error| other(error.message, Some(error.hint)))
 }
 
-/// The entry agent's model: configured, else found running here, else the rehearsal model.
-async fn client(config: &Config, world: &World, configured: Option<&str>) -> Result<model::Client, StartError> {
+/// The entry agent's model.
+fn client(config: &Config, world: &World, selection: &model::Selection) -> Result<model::Client, StartError> {
     let environment = |name: &str| system::environment::variable(name);
-    let selection = select_model(config, configured).await?;
     let settings = config.effective(world.entry());
     let declared = config.providers.get(selection.spec.provider.name());
     model::Client::new(&selection.spec, declared, settings.thinking, settings.generation, &environment)

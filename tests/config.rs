@@ -540,6 +540,24 @@ fn of_two_that_save_at_once_none_loses_a_write() {
     assert_eq!((assistant.max_iterations, assistant.agent_cache_cap, toolsets.build_timeout_s), (5, 5, 5));
 }
 
+/// Each program knew only its own switches and took back the other's.
+#[test]
+fn w1_a_switch_is_made_of_what_the_file_says_at_that_moment() {
+    let (_folder, locations) = somewhere();
+    config::init(&locations).unwrap();
+    let before = config::load(&locations).unwrap().source.text;
+    let off = |name: &'static str| {
+        let list = move |config: &config::Config| {
+            let names = config.declarations.disabled.iter().map(|word| word.value.to_string());
+            NewValue::Names(names.chain([name.to_owned()]).collect())
+        };
+        config::change(&locations, "toolsets.disabled", list, |_| Vec::new()).unwrap()
+    };
+    assert_eq!(off("fs").before, before);
+    let disabled = off("misc").config.declarations.disabled;
+    assert_eq!(disabled.iter().map(|word| word.value.as_str()).collect::<Vec<_>>(), ["fs", "misc"]);
+}
+
 #[test]
 fn who_never_gets_to_write_is_told_so() {
     let (_folder, locations) = somewhere();

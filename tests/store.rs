@@ -126,6 +126,12 @@ fn everything() -> Vec<Record> {
             note: Some("14 entries".into()),
             took_ms: 0,
         },
+        Record::Allowed {
+            at: 1_700_000_002_500,
+            call: CallId(2),
+            answer: Answer::AllowedForConversation,
+            arguments: Some(serde_json::json!({"name": "todo"})),
+        },
         loaded(1_700_000_003_000, 2, "todo"),
         Record::Said {
             at: 1_700_000_004_000,
@@ -401,6 +407,30 @@ fn a_conversation_that_is_open_elsewhere_can_be_read_and_is_not_mended() {
     assert_eq!((&opened.records[..], &opened.notices[..]), (&records[..], &[][..]));
     assert_eq!(fs::read(log.path()).unwrap(), before);
     assert!(matches!(store::read(directory.path(), "absent"), Err(StoreError::Unknown { .. })));
+}
+
+#[test]
+fn p16_after_a_crash_the_result_of_an_edited_call_still_begins_with_what_ran() {
+    let allowed =
+        |call, arguments| Record::Allowed { at: 3, call: CallId(call), answer: Answer::AllowedOnce, arguments };
+    let records = [
+        said(1, "a"),
+        model_call(2, vec![call(1), call(2)]),
+        allowed(1, Some(serde_json::json!({"name": "misc"}))),
+        allowed(2, None),
+    ];
+    let texts: Vec<_> = store::repair(&records)
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::CallEnded { answer, text, .. } => Some((answer, text.lines().next().unwrap().to_owned())),
+            _ => None,
+        })
+        .collect();
+    let [(Some(Answer::AllowedOnce), edited), (Some(Answer::AllowedOnce), own)] = texts.as_slice() else {
+        panic!("{texts:?}")
+    };
+    assert!(edited.ends_with(r#"What ran: {"name":"misc"}"#), "{edited}");
+    assert!(own.starts_with("Interrupted:"), "{own}");
 }
 
 #[test]

@@ -5,13 +5,13 @@ use super::{Options, Prepared, StartError, failed, other, prepare_shipped, selec
 use crate::access::report;
 use crate::config;
 use crate::model::{Because, Provider, Selection};
-use crate::terminal::{self, Reply};
+use crate::terminal::{self, Reply, Signals};
 use crate::ui::view::FirstRun;
 
 /// What came of it.
 pub enum Outcome {
-    /// The file is written, and this is what it makes.
-    Written(Box<Prepared>),
+    /// The file is written, and this is what it makes. The signals go on to the screen: none is lost in between.
+    Written(Box<Prepared>, Signals),
     /// Nothing was written.
     Left(Left),
 }
@@ -21,7 +21,7 @@ pub enum Outcome {
 /// # Errors
 /// The command line is wrong, the terminal can't be used, or the file can't be written.
 pub async fn offer(options: &Options) -> Result<Outcome, StartError> {
-    let prepared = prepare_shipped(options).await?;
+    let mut prepared = prepare_shipped(options).await?;
     let selection = select_model(&prepared.config, prepared.model.as_deref()).await?;
     let page = FirstRun {
         config: prepared.config.source.path.display().to_string(),
@@ -32,9 +32,10 @@ pub async fn offer(options: &Options) -> Result<Outcome, StartError> {
     };
     screen::end_screen_on_panic(&prepared.config);
     let theme = screen::settings(&prepared.config)?.theme;
-    let reply = terminal::ask(|frame| crate::ui::view::first_run(frame, &theme, &page))
-        .await
-        .map_err(|error| failed(format!("the terminal could not be used: {error}"), None))?;
+    let unusable = |error| failed(format!("the terminal could not be used: {error}"), None);
+    let mut signals = Signals::listen().map_err(unusable)?;
+    let asked = terminal::ask(&mut signals, |frame| crate::ui::view::first_run(frame, &theme, &page));
+    let reply = asked.await.map_err(unusable)?;
     match reply {
         Reply::No => return Ok(Outcome::Left(Left::Quit)),
         Reply::Ended => return Ok(Outcome::Left(Left::Interrupted)),
@@ -45,7 +46,8 @@ pub async fn offer(options: &Options) -> Result<Outcome, StartError> {
         config::WriteError::Disk { .. } => failed(error.to_string(), None),
         error => other(error.to_string(), None),
     })?;
-    Ok(Outcome::Written(Box::new(prepared)))
+    prepared.selection = Some(selection);
+    Ok(Outcome::Written(Box::new(prepared), signals))
 }
 
 /// Which model would answer, and that none is needed.

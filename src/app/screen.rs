@@ -6,7 +6,7 @@ use crate::agent::{Alert, Severity};
 use crate::assistant::{Opening, Titles};
 use crate::config::Config;
 use crate::system::{environment, panic};
-use crate::terminal::{self, Exit};
+use crate::terminal::{self, Exit, Signals};
 use crate::ui::action::KeyMap;
 use crate::ui::theme::{Colours, Theme};
 use crate::ui::{Settings, Ui};
@@ -20,11 +20,11 @@ pub enum Left {
     Interrupted,
 }
 
-/// Runs the full screen until the person leaves.
+/// Runs the full screen until the person leaves. `signals`: where somebody listens to them already.
 ///
 /// # Errors
 /// What [`super::start`] finds wrong, before the terminal is taken; or the terminal can't be used.
-pub async fn run(mut prepared: Prepared) -> Result<Left, StartError> {
+pub async fn run(mut prepared: Prepared, signals: Option<Signals>) -> Result<Left, StartError> {
     end_screen_on_panic(&prepared.config);
     let mut ui = Ui::new(settings(&prepared.config)?);
     let exec = Alert { severity: Severity::Notice, message: prepared.exec_line(), hint: None };
@@ -35,9 +35,9 @@ pub async fn run(mut prepared: Prepared) -> Result<Left, StartError> {
     let submit = |command| {
         handle.submit(command);
     };
-    let exit = terminal::run(&mut ui, submit, &mut updates, &surroundings)
-        .await
-        .map_err(|error| failed(format!("the terminal could not be used: {error}"), None))?;
+    let unusable = |error| failed(format!("the terminal could not be used: {error}"), None);
+    let signals = signals.map_or_else(Signals::listen, Ok).map_err(unusable)?;
+    let exit = terminal::run(&mut ui, submit, &mut updates, &surroundings, signals).await.map_err(unusable)?;
     // The driver ends what runs and closes the log; it is given a moment, not for ever.
     let ending = async { while updates.recv().await.is_some() {} };
     if tokio::time::timeout(LEAVING, ending).await.is_err() {

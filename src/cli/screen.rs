@@ -14,12 +14,20 @@ pub(super) async fn screen(options: Options) -> Result<u8, Ended> {
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let dumb = environment::variable("TERM").is_some_and(|term| term == "dumb");
     let named = Locations::from_process(options.config.clone()).named_by().is_some();
+    let mut signals = None;
     let prepared = match app::prepare(&options).await {
         Err(app::StartError::Config(problems)) if problems.is_missing() && !named && interactive && !dumb => {
             match first_run::offer(&options).await? {
-                Outcome::Written(prepared) => *prepared,
+                Outcome::Written(prepared, heard) => {
+                    signals = Some(heard);
+                    *prepared
+                }
                 Outcome::Left(left) => {
-                    line("Nothing was written.")?;
+                    // The terminal may be what is gone.
+                    let said = line("Nothing was written.");
+                    if left == Left::Quit {
+                        said?;
+                    }
                     return Ok(code(left));
                 }
             }
@@ -37,7 +45,7 @@ pub(super) async fn screen(options: Options) -> Result<u8, Ended> {
         return Err(no_screen());
     }
     start_log(&prepared, &options)?;
-    Ok(code(screen::run(prepared).await?))
+    Ok(code(screen::run(prepared, signals).await?))
 }
 
 fn no_screen() -> Ended {

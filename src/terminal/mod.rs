@@ -23,3 +23,4 @@ pub mod signals;
 pub use guard::{Restored, restore};
 pub use question::{Reply, ask};
 pub use run::{Exit, Surroundings, run};
+pub use signals::Signals;

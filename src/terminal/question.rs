@@ -2,8 +2,9 @@
 //! answer, whatever it is.
 
 use std::io;
+use std::time::Duration;
 
-use crossterm::event::{Event, EventStream};
+use crossterm::event::{self, Event, EventStream};
 use futures_util::StreamExt as _;
 use ratatui::Frame;
 
@@ -37,17 +38,20 @@ enum Meaning {
 ///
 /// # Errors
 /// The terminal cannot be taken; it is then as it was.
-pub async fn ask(page: impl Fn(&mut Frame<'_>)) -> io::Result<Reply> {
-    let mut signals = Signals::listen()?;
+pub async fn ask(signals: &mut Signals, page: impl Fn(&mut Frame<'_>)) -> io::Result<Reply> {
     let mut guard = Guard::enter(Mouse::Off)?;
     // From here on an error is the terminal's: it is gone.
-    Ok(answer(&mut signals, &mut guard, page).await.unwrap_or_else(|error| {
+    Ok(answer(signals, &mut guard, page).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "the terminal went away");
         Reply::Ended
     }))
 }
 
 async fn answer(signals: &mut Signals, guard: &mut Guard, page: impl Fn(&mut Frame<'_>)) -> io::Result<Reply> {
+    // What was typed before there was anything to read is no answer to it.
+    while event::poll(Duration::ZERO)? {
+        event::read()?;
+    }
     let mut screen = Screen::new(io::stdout(), Box::new(terminal_size))?;
     let mut events = Some(EventStream::new());
     loop {

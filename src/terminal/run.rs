@@ -62,7 +62,7 @@ impl Surroundings {
 /// commands and must not wait; `updates` stays the caller's, who may have to read on while the assistant ends. Run it on
 /// the thread whose panics should end the screen ([`super::restore`]): as the main future, not as a spawned task.
 ///
-/// From here on SIGTERM, SIGINT and SIGHUP do not end the process by themselves, also after this returned: what the
+/// Since `signals` SIGTERM, SIGINT and SIGHUP do not end the process by themselves, also after this returned: what the
 /// caller does then must be bounded in time.
 ///
 /// # Errors
@@ -72,8 +72,8 @@ pub async fn run(
     submit: impl Fn(Command),
     updates: &mut Receiver<Update>,
     surroundings: &Surroundings,
+    signals: Signals,
 ) -> io::Result<Exit> {
-    let signals = Signals::listen()?;
     let guard = Guard::enter(mouse(ui.mouse()))?;
     let screen = Screen::new(io::stdout(), Box::new(terminal_size))?;
     let mut session = Session {

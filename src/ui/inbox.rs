@@ -3,6 +3,7 @@
 
 use ratatui::text::Line;
 
+use super::text::visible_json;
 use super::theme::Theme;
 use crate::agent::update::Preview;
 use crate::agent::{Ask, CallId};
@@ -70,7 +71,7 @@ impl Card {
     /// The arguments as JSON for an editor: as the person left them last, where that was not taken, so that nothing they
     /// wrote is lost.
     pub fn text_to_edit(&self) -> String {
-        let whole = || serde_json::to_string_pretty(&self.ask.arguments).unwrap_or_default();
+        let whole = || visible_json(&serde_json::to_string_pretty(&self.ask.arguments).unwrap_or_default());
         self.edited.clone().unwrap_or_else(whole)
     }
 

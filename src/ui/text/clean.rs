@@ -198,14 +198,7 @@ pub fn visible(text: &str) -> String {
             '\n' => out.push('\n'),
             '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + code)),
             '\u{7f}' => out.push('\u{2421}'),
-            _ if hidden(character)
-                || lookalike_space(character)
-                || matches!(
-                    character,
-                    '\u{2028}' | '\u{2029}' | '\u{ff9e}' | '\u{ff9f}' | '\u{1f1e6}'..='\u{1f1ff}'
-                )
-                || (mark && (!base || marks >= MARKS)) =>
-            {
+            _ if deceives(character) || (mark && (!base || marks >= MARKS)) => {
                 let _ = write!(out, "\u{27e8}U+{code:04X}\u{27e9}");
             }
             _ => out.push(character),
@@ -213,6 +206,28 @@ pub fn visible(text: &str) -> String {
         (marks, base) = if mark { (marks.saturating_add(1), base) } else { (0, character != '\n') };
     }
     out
+}
+
+/// JSON text with every character that does not look like what it is as its escape, which means the same there.
+pub fn visible_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character != '\n' && deceives(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+/// Whether a character draws nothing, looks like another, or changes how others are drawn.
+fn deceives(character: char) -> bool {
+    hidden(character)
+        || lookalike_space(character)
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{ff9e}' | '\u{ff9f}' | '\u{1f1e6}'..='\u{1f1ff}')
 }
 
 /// Spaces that look like U+0020 and are another character to a shell.

@@ -9,7 +9,7 @@ pub mod markdown;
 pub mod width;
 pub mod wrap;
 
-pub use clean::{Cleaner, clean, clean_line, visible};
+pub use clean::{Cleaner, clean, clean_line, visible, visible_json};
 pub use width::{truncate, width};
 pub use wrap::{Breaks, Wrap};
 

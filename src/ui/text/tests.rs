@@ -221,3 +221,11 @@ proptest! {
         prop_assert!(spans.iter().map(|span| width(&span.content)).sum::<usize>() <= max);
     }
 }
+
+#[test]
+fn p15_json_for_an_editor_shows_what_deceives_as_an_escape_that_means_the_same() {
+    let value = serde_json::json!({"command": "ls \u{202e}\u{a0}\u{e0041} é"});
+    let text = visible_json(&serde_json::to_string_pretty(&value).unwrap());
+    assert_eq!(text, "{\n  \"command\": \"ls \\u202e\\u00a0\\udb40\\udc41 é\"\n}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+}
