@@ -1,6 +1,7 @@
 //! What the whole screen costs with a long transcript: a frame, a new size, and a key with its echo.
 //! Budgets: a frame of 100,000 lines at 200×60 within 8 ms, a new size within 30 ms.
 #![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a measurement reads the clock")]
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -61,7 +62,7 @@ fn screen(answers: usize) -> Ui {
         },
     );
     for number in 0..answers {
-        tell(&mut ui, Event::TurnStarted { at: NOW, attendance: Attendance::Attended });
+        tell(&mut ui, Event::TurnStarted { at: NOW, attendance: Attendance::Attended, agent: None });
         tell(&mut ui, Event::Said { text: format!("question {number}"), origin: UserOrigin::Person });
         tell(&mut ui, Event::Delta { text: answer(number) });
         tell(&mut ui, Event::End { end: TurnEnd::Answered });
@@ -138,7 +139,7 @@ fn stream(criterion: &mut Criterion) {
         bench.iter_batched(
             || {
                 let mut ui = screen(1);
-                tell(&mut ui, Event::TurnStarted { at: NOW, attendance: Attendance::Attended });
+                tell(&mut ui, Event::TurnStarted { at: NOW, attendance: Attendance::Attended, agent: None });
                 tell(&mut ui, Event::Said { text: "stream".to_owned(), origin: UserOrigin::Person });
                 (ui, Terminal::new(TestBackend::new(120, 40)).expect("memory"))
             },

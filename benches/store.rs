@@ -44,7 +44,7 @@ fn turn(number: u64) -> Vec<Record> {
     };
     let text = "The words of an answer go on for a while. ".repeat(10);
     vec![
-        Record::TurnStarted { at: NOW, attendance: Attendance::Attended, message },
+        Record::TurnStarted { at: NOW, attendance: Attendance::Attended, agent: None, message },
         model_call(vec![Part::Call(call)], StopReason::Calls),
         Record::CallEnded {
             at: NOW,

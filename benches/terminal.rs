@@ -94,7 +94,7 @@ impl Home {
         for number in 0..turns {
             let message = UserMessage { text: format!("question {number}"), origin: UserOrigin::Person };
             let text = "An answer that has **some** words in it, and a few more.\n\n- and\n- a list\n".to_owned();
-            records.push(Record::TurnStarted { at: AT, attendance: Attendance::Attended, message });
+            records.push(Record::TurnStarted { at: AT, attendance: Attendance::Attended, agent: None, message });
             records.push(Record::ModelCall {
                 at: AT,
                 number: 1,

@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use crate::access::{AgentName, Attendance, Fault, Registry, Risk, ToolsetFacts, ToolsetName, World};
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::{Built, build};
+use crate::assistant::checks::ask_all;
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, ports};
 use crate::config::{self, Config, Locations, Problems, Sandbox};
 use crate::tool::{Services, Toolset};
@@ -211,6 +212,7 @@ async fn prepare_from(
             built_and_judged(&mut world, toolset, &services, build_timeout, &mut alerts).await;
         }
     }
+    ask_all(&mut world, &toolsets, CHECK_TIMEOUT).await;
     let model = options.model.clone().or_else(|| config.effective(world.entry()).model.map(str::to_owned));
     Ok(Prepared { config, locations, world, toolsets, built, services, build_timeout, alerts, model, selection: None })
 }

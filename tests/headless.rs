@@ -440,3 +440,18 @@ fn a_conversation_that_is_not_there_is_an_error_and_never_another_one() {
     assert_eq!((code, events.len()), (2, 1));
     assert_eq!(events[0]["type"], "error");
 }
+
+/// What a check withholds was counted until the first call.
+#[test]
+fn k1_what_is_printed_before_a_call_counts_as_the_call_does() {
+    let home = Home::new();
+    let config = home.state().join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("sandbox = \"off\"", "sandbox = \"none\"")).unwrap();
+    let out = home.kokua(&["agents", "--json"]).output().unwrap();
+    let printed: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let (_, events) = home.run_json(&["-p", "hello"]);
+    let call = events.iter().find(|event| event["type"] == "call").unwrap();
+    assert_eq!(printed["agents"][0]["start_tools"], serde_json::json!([call["tools"], call["tool_bytes"]]));
+    assert_eq!(call["tools"], 16, "without run_command and execute_python");
+}

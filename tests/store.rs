@@ -30,6 +30,7 @@ fn said(at: i64, text: &str) -> Record {
     Record::TurnStarted {
         at,
         attendance: Attendance::Attended,
+        agent: None,
         message: UserMessage { text: text.into(), origin: UserOrigin::Person },
     }
 }
@@ -494,7 +495,7 @@ fn a_conversation_is_attended_once_a_person_was_at_one_of_its_turns() {
     let directory = tempfile::tempdir().unwrap();
     let attendance = || store::list(directory.path(), None).unwrap().conversations[0].attendance;
     let turn = |attendance| match said(2, "hello") {
-        Record::TurnStarted { at, message, .. } => Record::TurnStarted { at, attendance, message },
+        Record::TurnStarted { at, message, agent, .. } => Record::TurnStarted { at, attendance, agent, message },
         other => other,
     };
     let mut log = Log::create(directory.path(), ID, &agent(), 1).unwrap();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::call::{CallId, Ending};
 use super::message::{AssistantMessage, CallKind, Failure, Usage, UserMessage};
-use crate::access::{Answer, Attendance, Ledger};
+use crate::access::{AgentName, Answer, Attendance, Ledger};
 
 /// One entry of a conversation's log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,6 +19,8 @@ pub enum Record {
         at: i64,
         /// Whether a person is there.
         attendance: Attendance,
+        /// Who answers; nothing in logs written before it was kept.
+        agent: Option<AgentName>,
         /// What was said.
         message: UserMessage,
     },

@@ -15,11 +15,15 @@ use crate::access::{Owner, ToolId, ToolName, ToolsetName};
 pub fn replay(records: &[Record]) -> Vec<Event> {
     let mut events = Vec::new();
     let mut last: Option<Vec<String>> = None;
+    let mut answers = None;
     let mut allowed = BTreeSet::new();
     for record in records {
         match record {
-            Record::TurnStarted { at, attendance, message } => {
-                events.push(Event::TurnStarted { at: *at, attendance: *attendance });
+            Record::TurnStarted { at, attendance, agent, message } => {
+                // What one agent carried is no measure of what another does.
+                last = last.filter(|_| *agent == answers);
+                answers.clone_from(agent);
+                events.push(Event::TurnStarted { at: *at, attendance: *attendance, agent: agent.clone() });
                 events.push(Event::Said { text: message.text.clone(), origin: message.origin });
             }
             Record::Said { message, .. } => {

@@ -76,6 +76,12 @@ impl Run {
             Record::ModelCall { offer, .. } => Some([offer.resident.clone(), offer.loaded.clone()].concat()),
             _ => None,
         });
+        // What another agent carried is no measure of what this one does.
+        let answered = history.iter().rev().find_map(|record| match record {
+            Record::TurnStarted { agent, .. } => agent.as_ref(),
+            _ => None,
+        });
+        let last = last.filter(|_| answered.is_none_or(|agent| *agent == spec.name));
         let mut run = Self {
             spec,
             held: Held::default(),

@@ -143,8 +143,9 @@ impl<'a> Step<'a> {
         }
         let at = self.moment.now;
         let message = UserMessage { text: text.clone(), origin: UserOrigin::Person };
-        self.record(Record::TurnStarted { at, attendance, message: message.clone() });
-        self.tell(Event::TurnStarted { at, attendance });
+        let agent = Some(self.run.spec.name.clone());
+        self.record(Record::TurnStarted { at, attendance, agent: agent.clone(), message: message.clone() });
+        self.tell(Event::TurnStarted { at, attendance, agent });
         self.tell(Event::Said { text, origin: UserOrigin::Person });
         self.run.history.push(Message::User(message));
         let round = Round { calls: Vec::new(), kept: Vec::new(), joins: false };

@@ -121,6 +121,8 @@ pub enum Event {
         at: i64,
         /// Whether a person is there.
         attendance: Attendance,
+        /// Who answers, where that is known.
+        agent: Option<AgentName>,
     },
     /// Words for the model: a person's, or the run's own.
     Said {

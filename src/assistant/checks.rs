@@ -2,6 +2,10 @@
 //!
 //! What a check says is never judged here.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -9,8 +13,36 @@ use tokio::time::timeout;
 use super::tasks::spawn;
 use super::{Driver, Message};
 use crate::access::offer::{Filter, Withheld};
-use crate::access::{ToolName, ToolsetName};
-use crate::tool::check::{Probe, probe};
+use crate::access::{ToolName, ToolsetName, World};
+use crate::tool::Toolset;
+use crate::tool::check::{NO_ANSWER, Probe, Standing, probe};
+
+/// Asks every check of what is built once, all at the same time and no longer than `limit`, and tells the world: what is
+/// printed or shown before a first call then counts as that call will.
+pub async fn ask_all(world: &mut World, toolsets: &BTreeMap<ToolsetName, Arc<dyn Toolset>>, limit: Duration) {
+    let mut asked = Vec::new();
+    for (toolset, installed) in toolsets {
+        for facts in world.last_build(toolset).unwrap_or_default() {
+            if let Some(check) = installed.check(facts.name.as_str()) {
+                let asking = timeout(limit, tokio::task::spawn_blocking(move || probe(check)));
+                let tool = facts.name.clone();
+                asked.push(async move { (toolset, tool, asking.await) });
+            }
+        }
+    }
+    for (toolset, tool, ended) in join_all(asked).await {
+        let standing = match ended {
+            Ok(Ok(Probe::Answered(standing))) => standing,
+            Ok(Ok(Probe::NoAnswer) | Err(_)) | Err(_) => Err(NO_ANSWER.to_owned()),
+        };
+        tell(world, toolset, &tool, standing);
+    }
+}
+
+fn tell(world: &mut World, toolset: &ToolsetName, tool: &ToolName, standing: Standing) {
+    let withheld = standing.err().map(|reason| Withheld { filter: Filter::Check, reason });
+    world.report_check(toolset, Some(tool.as_str()), withheld);
+}
 
 impl Driver {
     /// Asks every check that is due. The last known answer holds until a new one comes; only one that was never answered
@@ -64,7 +96,6 @@ impl Driver {
             self.checks.record(toolset.as_str(), tool.as_str(), probe);
         }
         let standing = self.checks.standing(toolset.as_str(), tool.as_str());
-        let withheld = standing.err().map(|reason| Withheld { filter: Filter::Check, reason });
-        self.setup.world.report_check(toolset, Some(tool.as_str()), withheld);
+        tell(&mut self.setup.world, toolset, tool, standing);
     }
 }

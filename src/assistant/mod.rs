@@ -5,7 +5,7 @@
 
 mod asks;
 pub mod build;
-mod checks;
+pub mod checks;
 mod conversations;
 mod live;
 pub mod ports;

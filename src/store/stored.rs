@@ -31,6 +31,8 @@ enum Stored {
     TurnStarted {
         at: i64,
         attendance: Attendance,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<AgentName>,
         message: UserMessage,
     },
     Said {
@@ -97,7 +99,9 @@ const KINDS: [&str; 9] = [
 impl From<Record> for Stored {
     fn from(record: Record) -> Self {
         match record {
-            Record::TurnStarted { at, attendance, message } => Self::TurnStarted { at, attendance, message },
+            Record::TurnStarted { at, attendance, agent, message } => {
+                Self::TurnStarted { at, attendance, agent, message }
+            }
             Record::Said { at, message } => Self::Said { at, message },
             Record::ModelCall { at, number, kind, message, offer, usage, took_ms, failure } => {
                 Self::ModelCall { at, number, kind, message, offer, usage, took_ms, failure }
@@ -116,7 +120,9 @@ impl From<Record> for Stored {
 impl From<Stored> for Record {
     fn from(stored: Stored) -> Self {
         match stored {
-            Stored::TurnStarted { at, attendance, message } => Self::TurnStarted { at, attendance, message },
+            Stored::TurnStarted { at, attendance, agent, message } => {
+                Self::TurnStarted { at, attendance, agent, message }
+            }
             Stored::Said { at, message } => Self::Said { at, message },
             Stored::ModelCall { at, number, kind, message, offer, usage, took_ms, failure } => {
                 Self::ModelCall { at, number, kind, message, offer, usage, took_ms, failure }

@@ -10,6 +10,9 @@ use super::Check;
 /// How long an answer is good, in milliseconds.
 pub const FRESH_MS: i64 = 30_000;
 
+/// Why a tool is withheld whose check was asked and did not answer.
+pub const NO_ANSWER: &str = "its health check gave no answer";
+
 /// Whether a tool may be offered, as far as its check says: `Err` is the reason, a lower-case fragment.
 pub type Standing = Result<(), String>;
 
@@ -81,7 +84,7 @@ impl Checks {
     pub fn standing(&self, toolset: &str, tool: &str) -> Standing {
         match self.entry(toolset, tool) {
             Some(Entry { answer: Some(standing), .. }) => standing.clone(),
-            Some(Entry { answer: None, .. }) => Err("its health check gave no answer".to_owned()),
+            Some(Entry { answer: None, .. }) => Err(NO_ANSWER.to_owned()),
             None => Err("its health check has not been asked yet".to_owned()),
         }
     }

@@ -77,6 +77,7 @@ impl Story {
                 agent.as_str().clone_into(&mut self.agent);
                 self.tool_limit = *tool_limit;
             }
+            Event::TurnStarted { agent: Some(agent), .. } => agent.as_str().clone_into(&mut self.agent),
             Event::Said { text, origin } => {
                 if let Some(at) = self.queued.iter().position(|(_, queued)| queued == text) {
                     transcript.remove(self.queued.remove(at).0);

@@ -1,7 +1,7 @@
 //! How an agent is wired: order, system message, what is beside what it holds.
 
-use kokua::access::ToolId;
-use kokua::agent::{Run, core_tools};
+use kokua::access::{AgentName, ToolId};
+use kokua::agent::{Delta, Effect, Event, Input, Moment, Record, Run, core_tools};
 
 use crate::house;
 
@@ -55,4 +55,40 @@ fn a8_core_tools_are_an_object_schema_and_a_short_description_each() {
         assert_eq!(tool.definition.schema["type"], "object");
         assert!(tool.facts.bytes < 500, "{} costs {} bytes in every call", tool.facts.name, tool.facts.bytes);
     }
+}
+
+#[test]
+fn what_another_agent_carried_is_not_what_this_one_grew_by() {
+    let mut world = house::world(&[]);
+    let mut run = house::run(&mut world, house::spec(10, true, 1), &[]);
+    let moment = Moment { now: 0, random: 0 };
+    let said = || Input::Said { text: "go".to_owned(), attendance: house::ATTENDED };
+    let mut records = Vec::new();
+    for input in [said(), Input::Delta(Delta::Text { text: "Ok.".to_owned() }), Input::ModelEnded(Ok(()))] {
+        records.extend(run.step(moment, &mut world, input).into_iter().filter_map(|effect| match effect {
+            Effect::Record(record) => Some(record),
+            _ => None,
+        }));
+    }
+    let mut grown = |records: &[Record]| {
+        let mut run = house::run(&mut world, house::spec(10, true, 1), records);
+        run.step(moment, &mut world, said()).into_iter().find_map(|effect| match effect {
+            Effect::Tell(Event::Call(line)) => Some(line.grown),
+            _ => None,
+        })
+    };
+    for record in &mut records {
+        match record {
+            Record::TurnStarted { agent, .. } => *agent = Some(AgentName::new("another")),
+            Record::ModelCall { offer, .. } => offer.resident.clear(),
+            _ => {}
+        }
+    }
+    assert_eq!(grown(&records), Some(Vec::new()));
+    for record in &mut records {
+        if let Record::TurnStarted { agent, .. } = record {
+            *agent = Some(house::spec(10, true, 1).name);
+        }
+    }
+    assert_ne!(grown(&records), Some(Vec::new()), "the same agent did grow");
 }

@@ -131,7 +131,7 @@ pub(super) fn session(title: Option<&str>) -> Event {
 }
 
 pub(super) fn started() -> Event {
-    Event::TurnStarted { at: NOW, attendance: Attendance::Attended }
+    Event::TurnStarted { at: NOW, attendance: Attendance::Attended, agent: None }
 }
 
 pub(super) fn said(text: &str) -> Event {

@@ -369,3 +369,16 @@ fn p17_what_only_reads_is_a_status_line_and_anything_else_a_row() {
         assert!(screen.contains(row), "{row}:\n{screen}");
     }
 }
+
+/// A conversation that two agents answered in read as if the one of now had said it all.
+#[test]
+fn each_turn_is_labelled_with_the_agent_that_answered_it() {
+    let mut ui = begun(80, 24);
+    for (agent, words) in [("scribe", "I write."), ("assistant", "I help.")] {
+        let agent = Some(AgentName::new(agent));
+        let started = Event::TurnStarted { at: NOW, attendance: Attendance::Attended, agent };
+        tell_all(&mut ui, [started, said("who are you?"), call(1, &[], true), delta(words), used(1), ended()]);
+    }
+    let screen = frame(&mut ui, NOW);
+    assert!(screen.contains(" scribe     I write.") && screen.contains(" assistant  I help."), "{screen}");
+}
