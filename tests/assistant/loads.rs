@@ -1,10 +1,22 @@
 //! Loads: one build function, the hook before anybody gets a tool, and what a conversation keeps.
 
+use std::sync::mpsc::Sender;
+
 use kokua::access::Answer;
 use kokua::agent::{Command, Ending, Event, TurnEnd};
 use serde_json::json;
 
 use crate::house::{Bench, Building, alerts, call, calls, load, results, shape, words};
+
+/// A turn whose load of `extra` is under way until a word is sent.
+async fn loading(bench: &mut Bench) -> Sender<()> {
+    let (word, begins) = bench.stage().building_waits("extra");
+    bench.plays([load("extra")]);
+    bench.say("go");
+    bench.until_running(1).await;
+    begins.await.unwrap();
+    word
+}
 
 #[tokio::test]
 async fn a_loaded_tool_runs_and_r12_is_preloaded_after_the_conversation_is_opened_again() {
@@ -59,11 +71,7 @@ async fn r9_two_loads_at_once_are_one_build() {
 #[tokio::test]
 async fn r9_a_load_that_was_stopped_is_held_by_nobody_and_gives_no_later_one_its_tools() {
     let mut bench = Bench::new().await;
-    let (word, begins) = bench.stage().building_waits("extra");
-    bench.plays([load("extra")]);
-    bench.say("go");
-    bench.until_running(1).await;
-    begins.await.unwrap();
+    let word = loading(&mut bench).await;
     bench.submit(Command::Stop);
     bench.until_end().await;
     bench.until_report().await;
@@ -81,11 +89,7 @@ async fn r9_a_load_that_was_stopped_is_held_by_nobody_and_gives_no_later_one_its
 #[tokio::test]
 async fn a_build_of_a_conversation_that_was_left_reaches_no_other() {
     let mut bench = Bench::new().await;
-    let (word, begins) = bench.stage().building_waits("extra");
-    bench.plays([load("extra")]);
-    bench.say("go");
-    bench.until_running(1).await;
-    begins.await.unwrap();
+    let word = loading(&mut bench).await;
     bench.submit(Command::Stop);
     bench.until_end().await;
     bench.submit(Command::New);
@@ -168,11 +172,7 @@ async fn k1_the_rule_of_a_call_its_request_and_the_report_agree_on_what_it_carri
 #[tokio::test]
 async fn r6_a_build_that_blocks_holds_up_nobody() {
     let mut bench = Bench::new().await;
-    let (word, begins) = bench.stage().building_waits("extra");
-    bench.plays([load("extra")]);
-    bench.say("go");
-    bench.until_running(1).await;
-    begins.await.unwrap();
+    let word = loading(&mut bench).await;
     assert!(bench.diagnostics().await.iter().any(|line| line.contains("call-1")));
     bench.submit(Command::Stop);
     bench.until_end().await;
