@@ -248,8 +248,7 @@ fn why_a_toolset_is_off_is_said_once_for_all_of_its_tools() {
     press_all(&mut ui, "F3 Down Enter", NOW, 1);
     let shown = frame(&mut ui, NOW);
     assert!(shown.contains("read_file") && !shown.contains("withheld"), "{shown}");
-    // In its row, and at the foot for what is selected.
-    assert_eq!(shown.matches("off: [toolsets].disabled").count(), 2, "{shown}");
+    assert_eq!(shown.matches("off: [toolsets].disabled").count(), 1, "{shown}");
     assert!(shown.contains("line 7"), "{shown}");
 }
 

@@ -292,12 +292,6 @@ fn group(ui: &Ui, group: Group<'_>, room: usize) -> Row {
     if ui.panes.expanded.contains(group.name()) && group.tools().is_none() {
         made.lines.push(Line::styled("       its tools are known once it is loaded", dim));
     }
-    if ui.panes.expanded.contains(group.name()) && group.off().is_some() {
-        // Once for all of its tools.
-        let indent = [Span::raw("     ")];
-        let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
-        wrap.append(&[Span::styled(state_words(group), ui.theme.style(Role::Warning))], &mut made.lines);
-    }
     made
 }
 
@@ -321,6 +315,7 @@ fn tool_row(ui: &Ui, group: Group<'_>, tool: &ToolRow, opened: bool, room: usize
     if let Some(holder) = &tool.shadowed_by {
         reason(format!("shadowed by {}", clean_line(holder)));
     }
+    // Why the whole toolset is off stands at the foot, once.
     if let Some(why) = tool.withheld.as_ref().filter(|why| group.off() != Some(why.as_str())) {
         reason(format!("withheld: {}", clean_line(why)));
     }
