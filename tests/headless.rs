@@ -182,6 +182,58 @@ fn k1_agents_and_k2_toolsets_print_what_the_configuration_says() {
 }
 
 #[test]
+fn k1_and_k2_say_which_toolsets_are_off() {
+    let config = include_str!("../config.example.toml").replacen("\ndisabled = []", "\ndisabled = [\"todo\"]", 1);
+    let line = 1 + config.lines().position(|line| line.starts_with("disabled = ")).unwrap();
+    let home = Home::with_config(&config);
+    let printed = |arguments: &[&str]| {
+        let out = home.kokua(arguments).output().unwrap();
+        assert_eq!(code(&out), 0, "{out:?}");
+        String::from_utf8_lossy(&out.stdout).into_owned()
+    };
+    let why = format!("[toolsets].disabled names it, line {line}");
+    let agents = printed(&["agents"]);
+    assert!(agents.contains(&format!("  off         todo ({why})\n")), "{agents}");
+    let toolsets = printed(&["toolsets"]);
+    assert!(toolsets.contains(&format!("  todo (off: {why}): ")), "{toolsets}");
+    assert_eq!(toolsets.matches("(off: ").count(), 1, "{toolsets}");
+    let agents: Value = serde_json::from_str(&printed(&["agents", "--json"])).unwrap();
+    let rows = agents["agents"][0]["toolsets"].as_array().unwrap();
+    let todo = rows.iter().find(|row| row["name"] == "todo").unwrap();
+    assert_eq!((&todo["state"], &todo["line"]), (&"off".into(), &line.into()), "{todo}");
+    let toolsets: Value = serde_json::from_str(&printed(&["toolsets", "--json"])).unwrap();
+    for row in toolsets["toolsets"].as_array().unwrap() {
+        let off = if row["name"] == "todo" { line.into() } else { Value::Null };
+        assert_eq!(row["off"]["line"], off, "{row}");
+    }
+}
+
+#[test]
+fn k6_a_start_that_fails_says_only_why() {
+    let home = Home::new();
+    let out = home.kokua(&["run", "-p", "hi", "--model", "nobody:x"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 2, "{stderr}");
+    assert!(stderr.starts_with("error: ") && !stderr.contains("run programs"), "{stderr}");
+    let out = home.kokua(&["run", "-p", "hi"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(stderr.lines().next().unwrap().contains("run programs as you"), "{stderr}");
+}
+
+#[test]
+fn a_stored_call_that_a_person_changed_is_shown_as_it_ran() {
+    let home = Home::new();
+    let folder = home.state().join("data/conversations");
+    std::fs::create_dir_all(&folder).unwrap();
+    let name = "019a0000-0000-7000-8000-000000000001";
+    std::fs::write(folder.join(format!("{name}.jsonl")), include_str!("store/version_1.jsonl")).unwrap();
+    let out = home.kokua(&["conversations", "show", name]).output().unwrap();
+    let stdout = String::from_utf8_lossy(&out.stdout);
+    assert_eq!(code(&out), 0, "{out:?}");
+    assert_eq!(stdout.matches("[edited by you] core.load_tools {\"name\":\"todo\"}\n").count(), 1, "{stdout}");
+}
+
+#[test]
 fn conversations_are_listed_shown_and_removed() {
     let home = Home::new();
     let (code_, events) = home.run_json(&["-p", "think about rain"]);

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -18,13 +19,20 @@ use super::policy::{Entry, GateList, Policy};
 use super::registry::{Kind, Risk, ToolFacts, ToolsetFacts};
 use super::world::World;
 
-/// One reason with the place that decided it.
+/// One reason with the place that decided it; shown as `reason, line 12`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reason {
     /// For people: a sentence fragment.
     pub text: String,
     /// Line of the configuration, if one decided.
     pub line: Option<usize>,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        self.line.iter().try_for_each(|line| write!(f, ", line {line}"))
+    }
 }
 
 /// The five answers for one tool of one agent.
@@ -68,6 +76,8 @@ pub enum ToolsetState {
     Off {
         /// Why.
         reason: String,
+        /// Line of the configuration that switched it off, if one did.
+        line: Option<usize>,
     },
     /// Installed, and this agent's table does not list it.
     NotAvailable,
@@ -177,7 +187,7 @@ pub fn explain(world: &World, agent: &AgentName, held: Option<&Held>, tool: &Too
         .into_iter()
         .map(|withheld| {
             let line = match withheld.filter {
-                super::offer::Filter::SwitchedOff => switch_line(world, tool),
+                super::offer::Filter::SwitchedOff => tool.toolset().and_then(|toolset| switch_line(world, toolset)),
                 super::offer::Filter::Check | super::offer::Filter::NotLoaded => None,
             };
             Reason { text: withheld.reason, line }
@@ -212,8 +222,15 @@ fn declaration<'a>(world: &'a World, agent: &AgentName) -> Option<&'a AgentDecla
     world.declarations().agents.iter().find(|declared| declared.name.value == *agent)
 }
 
-fn switch_line(world: &World, tool: &ToolId) -> Option<usize> {
-    let toolset = tool.toolset()?;
+/// Why no agent's calls carry `toolset`, if that is so: it is switched off (W1), or its check says no (W2).
+pub fn off(world: &World, toolset: &ToolsetName) -> Option<Reason> {
+    if let Some(text) = world.switched_off(toolset) {
+        return Some(Reason { text, line: switch_line(world, toolset) });
+    }
+    world.toolset_check_says_no(toolset).map(|withheld| Reason { text: withheld.reason.clone(), line: None })
+}
+
+fn switch_line(world: &World, toolset: &ToolsetName) -> Option<usize> {
     let named = world.declarations().disabled.iter().find(|word| word.value == *toolset)?;
     (named.span.line > 0).then_some(named.span.line)
 }
@@ -432,11 +449,8 @@ fn toolset_state(
     if !world.table(agent).available.contains(toolset) {
         return ToolsetState::NotAvailable;
     }
-    if let Some(reason) = world.switched_off(toolset) {
-        return ToolsetState::Off { reason };
-    }
-    if let Some(withheld) = world.toolset_check_says_no(toolset) {
-        return ToolsetState::Off { reason: withheld.reason.clone() };
+    if let Some(Reason { text: reason, line }) = off(world, toolset) {
+        return ToolsetState::Off { reason, line };
     }
     match arrival {
         Some(Arrival::Resident | Arrival::Core) => return ToolsetState::Resident,

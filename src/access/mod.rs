@@ -18,7 +18,7 @@ pub mod world;
 
 pub use available::Role;
 pub use declare::{AgentDeclaration, Available, Declarations, Fault};
-pub use explain::{AgentReport, Explanation, explain, report};
+pub use explain::{AgentReport, Explanation, explain, off, report};
 pub use grant::{Answer, Grant};
 pub use held::{Arrival, Held, HeldTool, LoadOutcome};
 pub use name::{AgentName, GateEntry, Owner, Span, Spanned, ToolId, ToolName, ToolsetName, WireName};

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::print::{self, alerts, bytes, line, list};
 use super::{ANSWERED, Ended};
-use crate::access::explain::EntryRow;
+use crate::access::explain::{EntryRow, Reason, ToolsetState};
 use crate::access::policy::GateList;
 use crate::access::{AgentReport, report};
 use crate::app::{self, Options};
@@ -74,6 +74,19 @@ fn text(model: &str, report: &AgentReport) -> String {
     );
     row("resident", report.resident.as_ref().map_or_else(|| "every available toolset".to_owned(), list));
     row("deferred", list(&report.deferred));
+    let off: Vec<String> = report
+        .toolsets
+        .iter()
+        .filter_map(|toolset| match &toolset.state {
+            ToolsetState::Off { reason, line } => {
+                Some(format!("{} ({})", toolset.name, Reason { text: reason.clone(), line: *line }))
+            }
+            _ => None,
+        })
+        .collect();
+    if !off.is_empty() {
+        row("off", list(off));
+    }
     row("core", list(report.core.iter().map(|tool| &tool.name)));
     row("policy", report.policy_source.clone());
     for (name, which) in [("confirm", GateList::Confirm), ("review", GateList::Review)] {

@@ -1,10 +1,12 @@
 //! `kokua conversations`: the stored conversations, without a model and without an agent.
 
+use std::collections::BTreeMap;
+
 use clap::Subcommand;
 
 use super::print::{clean, error, line, piece};
 use super::{ANSWERED, Ended};
-use crate::agent::{Part, Record};
+use crate::agent::{CallId, Part, Record};
 use crate::app::{self, Options};
 use crate::assistant::ports::Store as _;
 use crate::config::{self, Config, Locations};
@@ -51,8 +53,9 @@ impl Conversations {
             Self::Show { id } => {
                 let id = if id == "latest" { latest(&config)? } else { id };
                 let read = store.read(&id)?;
+                let mut calls = BTreeMap::new();
                 for record in &read.records {
-                    show(record)?;
+                    show(record, &mut calls)?;
                 }
                 for notice in read.notices {
                     error(&notice.message);
@@ -72,7 +75,8 @@ pub(super) fn latest(config: &Config) -> Result<String, Ended> {
     app::latest_conversation(config)?.ok_or_else(|| Ended::usage("error: there is no conversation yet"))
 }
 
-fn show(record: &Record) -> std::io::Result<()> {
+/// Prints one record. `calls`: the names of the calls so far.
+fn show(record: &Record, calls: &mut BTreeMap<CallId, String>) -> std::io::Result<()> {
     match record {
         Record::TurnStarted { message, .. } | Record::Said { message, .. } => {
             line(&format!("> {}", clean(&message.text).replace('\n', "\n> ")))
@@ -82,7 +86,10 @@ fn show(record: &Record) -> std::io::Result<()> {
                 match part {
                     Part::Text { text } => line(&clean(text))?,
                     Part::Reasoning(_) => {}
-                    Part::Call(call) => line(&format!("[tool] {} {}", call.shown, clean(&call.arguments)))?,
+                    Part::Call(call) => {
+                        calls.insert(call.id, call.shown.clone());
+                        line(&format!("[tool] {} {}", call.shown, clean(&call.arguments)))?;
+                    }
                 }
             }
             Ok(())
@@ -93,6 +100,10 @@ fn show(record: &Record) -> std::io::Result<()> {
         }
         Record::TurnEnded { .. } => piece("\n"),
         Record::Titled { title } => line(&format!("# {}", clean(title))),
+        Record::Allowed { call, arguments: Some(arguments), .. } => {
+            let name = calls.get(call).map_or("a call", String::as_str);
+            line(&format!("[edited by you] {name} {}", clean(&arguments.to_string())))
+        }
         Record::Allowed { .. } | Record::Preloaded { .. } => Ok(()),
     }
 }

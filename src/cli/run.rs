@@ -28,8 +28,9 @@ pub(super) struct Run {
     /// One JSON event a line on stdout; `retrying` voids the text and reasoning since the last `call` or `retrying`
     #[arg(long)]
     json: bool,
-    /// Let calls of this gate entry run unasked in this run: a toolset, or toolset.tool. May be repeated
-    #[arg(long, value_name = "ENTRY")]
+    /// Let calls of this gate entry run unasked in this run: a toolset, or toolset.tool; behind `AGENT=`, those of that
+    /// agent alone. May be repeated
+    #[arg(long, value_name = "[AGENT=]ENTRY")]
     allow: Vec<String>,
     /// Go on with a stored conversation: its id, the start of it, or "latest"
     #[arg(long, value_name = "ID")]
@@ -66,8 +67,10 @@ impl Run {
         let (opening, if_refused) = opening(self.conversation, &prepared)?;
         start_log(&prepared, &options)?;
         app::contain_panics(&prepared.config);
-        error(&prepared.exec_line());
+        let exec = prepared.exec_line();
         let started = app::start(prepared, Attendance::Unattended, Titles::FirstWords, opening).await?;
+        // K6: the first line of a start. One that failed is none, and its error stands alone.
+        error(&exec);
         let show = if self.json { json } else { text };
         follow(started, prompt, show, if_refused).await
     }

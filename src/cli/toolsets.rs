@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::print::{self, alerts, bytes, line};
 use super::{ANSWERED, Ended};
-use crate::access::{Kind, Risk};
+use crate::access::{self, Kind, Risk};
 use crate::app::{self, Options};
 use crate::assistant::build::build;
 
@@ -43,13 +43,13 @@ impl Toolsets {
                 };
                 built.facts().into_iter().map(row).collect::<Vec<_>>()
             });
-            listed.push((facts, rows));
+            listed.push((facts, access::off(&prepared.world, &facts.name), rows));
         }
         alerts(&prepared.alerts);
         if self.json {
             let toolsets: Vec<_> = listed
                 .iter()
-                .map(|(facts, rows)| {
+                .map(|(facts, off, rows)| {
                     let tools = rows.as_ref().map(|rows| {
                         let tool = |row: &Row| {
                             json!({"name": row.name, "risk": row.risk, "bytes": row.bytes,
@@ -58,7 +58,7 @@ impl Toolsets {
                         rows.iter().map(tool).collect::<Vec<_>>()
                     });
                     json!({"name": facts.name, "kind": facts.kind, "description": facts.description,
-                           "entry_agent_only": facts.entry_agent_only,
+                           "entry_agent_only": facts.entry_agent_only, "off": off,
                            "tools": tools.as_ref().ok(), "error": tools.as_ref().err()})
                 })
                 .collect();
@@ -67,13 +67,14 @@ impl Toolsets {
         }
         line("Every name that an agent's `available` accepts here. Who holds what: kokua agents.")?;
         let mut kind = None;
-        for (facts, rows) in listed {
+        for (facts, off, rows) in listed {
             if kind != Some(facts.kind) {
                 kind = Some(facts.kind);
                 line(&format!("\n{}", title(facts.kind)))?;
             }
             let only = if facts.entry_agent_only { " (entry agent only)" } else { "" };
-            line(&format!("  {}{only}: {}", facts.name, facts.description))?;
+            let off = off.map(|why| format!(" (off: {why})")).unwrap_or_default();
+            line(&format!("  {}{only}{off}: {}", facts.name, facts.description))?;
             match rows {
                 Ok(rows) => {
                     for row in rows {

@@ -357,7 +357,7 @@ const KEY_BINDING: Setting = cold(
     "<action>",
     Kind::KeyNames,
     Default::Unset("as shipped"),
-    "Keys of a named action, such as `\"Ctrl+Y\"`; `[]` unbinds it. F1 lists the actions.",
+    "Keys of a named action, such as `\"Ctrl+Y\"`; `[]` unbinds it. F1 lists the actions, from 100 columns with their names; docs/keys.md has every name.",
 );
 
 pub(super) const DATA_DIR: Setting =

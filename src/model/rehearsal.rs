@@ -15,7 +15,7 @@ use crate::agent::{
 };
 
 use super::failure::failure;
-use super::script::{After, Scene, Script, ScriptedArguments, ScriptedCall, fill};
+use super::script::{After, Scene, Script, ScriptedArguments, ScriptedCall, Suggestion, fill};
 
 /// The script that ships.
 const SHIPPED: &str = include_str!("../../assets/rehearsal/default.toml");
@@ -67,7 +67,7 @@ impl Rehearsal {
 
     /// What it plays for this request: the first scene that fits.
     pub fn play(&self, request: &Request) -> Performance {
-        let situation = Situation::of(request);
+        let situation = Situation::of(request, &self.script.suggestions);
         let found = self.script.scenes.iter().find_map(|scene| situation.fits(scene).map(|caught| (scene, caught)));
         let Some((scene, caught)) = found else {
             if request.kind == CallKind::Title {
@@ -103,6 +103,7 @@ impl Rehearsal {
 /// What a scene's conditions look at.
 struct Situation<'a> {
     request: &'a Request,
+    suggestions: &'a [Suggestion],
     said: &'a str,
     /// Calls of the last round since the person spoke, with their results.
     last: Vec<(&'a ToolCall, &'a ResultMessage)>,
@@ -111,7 +112,7 @@ struct Situation<'a> {
 }
 
 impl<'a> Situation<'a> {
-    fn of(request: &'a Request) -> Self {
+    fn of(request: &'a Request, suggestions: &'a [Suggestion]) -> Self {
         let person = |message: &Message| matches!(message, Message::User(user) if user.origin == UserOrigin::Person);
         let at = request.messages.iter().rposition(person);
         let said = match at.and_then(|at| request.messages.get(at)) {
@@ -132,11 +133,20 @@ impl<'a> Situation<'a> {
         let calls = last_round.into_iter().flat_map(AssistantMessage::calls);
         let last = calls.filter_map(|call| result_of(call).map(|result| (call, result))).collect();
         let rounds = request.messages.iter().filter(|message| matches!(message, Message::Assistant(_))).count();
-        Self { request, said, last, rounds }
+        Self { request, suggestions, said, last, rounds }
     }
 
-    fn offers(&self, tool: &str) -> bool {
-        self.request.tools.iter().any(|offered| offered.wire.as_str() == tool)
+    /// Whether every one of these tools is offered, and every one of these toolsets is loadable.
+    fn has(&self, tools: &[String], toolsets: &[String]) -> bool {
+        let offered = |tool: &String| self.request.tools.iter().any(|offered| offered.wire.as_str() == tool);
+        tools.iter().all(offered) && toolsets.iter().all(|toolset| self.loadable().any(|name| name == toolset))
+    }
+
+    /// The toolsets that the system message names as loadable.
+    fn loadable(&self) -> impl Iterator<Item = &'a str> {
+        let line = self.request.system.lines().find_map(|line| line.split_once("load before use:"));
+        let names = line.map_or("", |(_, names)| names.trim().trim_end_matches('.'));
+        names.split(',').map(str::trim).filter(|name| !name.is_empty())
     }
 
     /// What the scene's patterns caught, if all its conditions hold.
@@ -150,7 +160,7 @@ impl<'a> Situation<'a> {
         let ended = scene.ended.is_empty()
             || self.last.iter().any(|(_, result)| scene.ended.iter().any(|word| *word == ending_word(&result.ending)));
         let stands = scene.kind == self.request.kind && after && ended;
-        if !stands || !scene.offers.iter().all(|tool| self.offers(tool)) {
+        if !stands || !self.has(&scene.offers, &scene.loadable) {
             return None;
         }
         let mut caught = if scene.said.is_empty() {
@@ -184,8 +194,13 @@ impl<'a> Situation<'a> {
                 self.request.tools.iter().map(line).collect::<Vec<_>>().join("\n")
             }
             "loadable" => {
-                let line = self.request.system.lines().find_map(|line| line.split_once("load before use:"));
-                line.map_or("", |(_, names)| names.trim().trim_end_matches('.')).to_owned()
+                let names: Vec<_> = self.loadable().collect();
+                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            }
+            "suggestions" => {
+                let fit = |suggestion: &&Suggestion| self.has(&suggestion.offers, &suggestion.loadable);
+                let lines = self.suggestions.iter().filter(fit).map(|suggestion| format!("- {}", suggestion.text));
+                lines.collect::<Vec<_>>().join("\n")
             }
             "result" => quote(self.last.last().map_or("", |(_, result)| &result.text)),
             "results" => {

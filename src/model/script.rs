@@ -12,7 +12,8 @@ use crate::agent::{CallKind, FailureKind, StopReason};
 use super::pattern::Pattern;
 
 /// Names that every template may use.
-pub const BUILT_IN: [&str; 8] = ["said", "title", "offered", "tools", "loadable", "result", "results", "reason"];
+pub const BUILT_IN: [&str; 9] =
+    ["said", "title", "offered", "tools", "loadable", "suggestions", "result", "results", "reason"];
 
 /// A checked script.
 #[derive(Debug, Clone)]
@@ -21,6 +22,22 @@ pub struct Script {
     pub pace_ms: u64,
     /// In order: the first that fits plays.
     pub scenes: Vec<Scene>,
+    /// What `{suggestions}` lists, in order.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// Something that a person may say, suggested where it would be understood.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suggestion {
+    /// For people, as Markdown.
+    pub text: String,
+    /// Wire names that all have to be offered.
+    #[serde(default)]
+    pub offers: Vec<String>,
+    /// Toolsets that all have to be loadable.
+    #[serde(default)]
+    pub loadable: Vec<String>,
 }
 
 /// One scene: when it plays, and what it plays.
@@ -32,6 +49,8 @@ pub struct Scene {
     pub said: Vec<Pattern>,
     /// Wire names that all have to be offered.
     pub offers: Vec<String>,
+    /// Toolsets that all have to be loadable.
+    pub loadable: Vec<String>,
     /// What the model called last since the person spoke.
     pub after: After,
     /// One of the last results ended so (the words of `Ending`).
@@ -106,6 +125,8 @@ struct RawScript {
     pace_ms: u64,
     #[serde(default)]
     scene: Vec<RawScene>,
+    #[serde(default)]
+    suggestion: Vec<Suggestion>,
 }
 
 #[derive(Deserialize)]
@@ -116,6 +137,8 @@ struct RawScene {
     said: Vec<String>,
     #[serde(default)]
     offers: Vec<String>,
+    #[serde(default)]
+    loadable: Vec<String>,
     after: Option<RawAfter>,
     #[serde(default)]
     ended: Vec<String>,
@@ -175,7 +198,8 @@ impl Script {
             let name = scene.name.clone();
             Scene::check(scene).map_err(|fault| format!("scene '{name}': {fault}"))
         });
-        Ok(Self { pace_ms: raw.pace_ms, scenes: scenes.collect::<Result<_, _>>()? })
+        let scenes = scenes.collect::<Result<_, _>>()?;
+        Ok(Self { pace_ms: raw.pace_ms, scenes, suggestions: raw.suggestion })
     }
 }
 
@@ -202,6 +226,7 @@ impl Scene {
             name: raw.name,
             said,
             offers: raw.offers,
+            loadable: raw.loadable,
             after,
             ended: raw.ended,
             answered: raw.answered.map(|text| Pattern::parse(&text)).transpose()?,

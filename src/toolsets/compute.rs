@@ -163,7 +163,7 @@ fn preview(place: &Place, arguments: &RunCommand) -> Preview {
         Err(fault) => fault,
     };
     let digest = digest(cwd.as_bytes());
-    Preview { diff: None, facts: vec![("words".to_owned(), words), ("cwd".to_owned(), cwd)], digest }
+    Preview { diff: None, facts: vec![("cwd".to_owned(), cwd), ("words".to_owned(), words)], digest }
 }
 
 fn command(place: Arc<Place>, arguments: RunCommand) -> BoxFuture<'static, Output> {

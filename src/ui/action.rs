@@ -374,7 +374,7 @@ fn near_action(name: &str) -> String {
         .take(3)
         .collect::<Vec<_>>();
     match near.as_slice() {
-        [] => "the help screen (F1) lists every action".to_owned(),
+        [] => "F1 lists every action, from 100 columns with its name; docs/keys.md has every name".to_owned(),
         near => format!("did you mean {}?", near.join(", ")),
     }
 }

@@ -147,7 +147,10 @@ fn k1_a_report_holds_all_that_is_printed_of_an_agent() {
     world.switch_off(words(&["files"], 7)).unwrap();
     let off = kokua::access::report(&world, &me(), None, None);
     assert_eq!(off.start_tools, (4, 400));
-    assert_eq!(off.toolsets[1].state, ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned() });
+    assert_eq!(
+        off.toolsets[1].state,
+        ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned(), line: Some(7) }
+    );
 }
 
 #[test]

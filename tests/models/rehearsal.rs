@@ -135,8 +135,13 @@ fn what_it_can_do_is_what_was_offered() {
     assert!(asked.text.contains("todo [loadable]: plans."));
     let without = after("what can you do", &[], &["read_file"]);
     assert!(without.calls.is_empty() && without.text.contains("carries 1 tools"));
+    assert!(without.text.contains("think about rain"), "{}", without.text);
+    for words in ["run `ls`", "remember I like tea", "load todo", "make a plan"] {
+        assert!(asked.text.contains(words) == (words != "load todo" && words != "make a plan"), "{}", asked.text);
+        assert!(!without.text.contains(words), "{}", without.text);
+    }
     let cannot = after("run `ls`", &[], &["read_file"]);
-    assert!(cannot.calls.is_empty() && cannot.text.contains("no tool that could"));
+    assert!(cannot.calls.is_empty() && cannot.text.contains("Toolsets that I may load: none."), "{}", cannot.text);
 }
 
 #[test]
@@ -158,7 +163,9 @@ fn reasoning_streams_and_titles() {
 
 #[test]
 fn it_names_itself_otherwise_and_only_offers_what_works() {
-    let lost = after("quantum llamas", &[], TOOLS);
+    let mut lost = request(vec![user("quantum llamas")], TOOLS);
+    lost.system = "Also available, load before use: misc, todo.".to_owned();
+    let lost = play(&lost);
     assert!(lost.text.contains("**rehearsal model**"));
     // What it tells people to try is understood: none of it lands in the last scene again.
     for words in [
@@ -178,6 +185,39 @@ fn it_names_itself_otherwise_and_only_offers_what_works() {
         assert!(lost.text.contains(words), "{words}");
         assert_ne!(after(words, &[], TOOLS).text, lost.text, "{words}");
     }
+}
+
+#[test]
+fn a_known_request_without_its_tool_says_how_to_get_it() {
+    for (words, toolset) in [
+        ("run `ls`", "compute"),
+        ("calls both", "compute"),
+        ("remember I like tea", "memory"),
+        ("what do you remember?", "memory"),
+        ("make a plan for a tea party", "todo"),
+        ("read README.md", "fs"),
+        ("list .", "fs"),
+        ("write a file note.txt with hello", "fs_write"),
+        ("what time is it", "time"),
+    ] {
+        let mut asked = request(vec![user(words)], &[]);
+        let text = play(&asked).text;
+        assert!(text.contains(&format!("the toolset `{toolset}`. This call carries none")), "{words}: {text}");
+        assert!(text.contains("I may load: none."), "{words}: {text}");
+        asked.system = format!("Hello.\n\nAlso available, load before use: misc, {toolset}.");
+        let text = play(&asked).text;
+        assert!(text.contains(&format!("say *load {toolset}*")), "{words}: {text}");
+    }
+    let text = after("load memory", &[], &[]).text;
+    assert!(text.contains("I cannot load `memory`"), "{text}");
+}
+
+#[test]
+fn what_the_tools_pane_asks_for_is_understood() {
+    let asked = after("Please load the toolset misc.", &[], TOOLS);
+    assert_eq!(asked.calls, [("load_tools".to_owned(), r#"{"name":"misc"}"#.to_owned())]);
+    let loaded = ("load_tools", Ending::Loaded { toolset: "misc".into() }, "Loaded 'misc': echo.");
+    assert!(after("Please load the toolset misc.", &[loaded], TOOLS).text.starts_with("Loaded."));
 }
 
 #[tokio::test]

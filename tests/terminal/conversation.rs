@@ -144,7 +144,7 @@ fn a_second_start_says_who_has_the_conversation_and_loses_nothing() {
         "{screen}"
     );
     assert!(words.replace(' ', "").contains(held), "{screen}");
-    assert!(words.contains("close the conversation there"), "{screen}");
+    assert!(words.contains("Close the conversation there"), "{screen}");
     assert_eq!(draft(&screen), "");
     second.say("hey");
     second.wait_for("Hello! I am the rehearsal model");

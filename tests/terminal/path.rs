@@ -52,7 +52,7 @@ fn first_day(program: &[&str]) {
     terminal.wait_for("core.available_tools");
     // Before the answer has filled the screen: what the strip says at a start takes rows from it.
     terminal.wait_for("── call 2 · 18 tools · ");
-    let screen = terminal.wait_for("think about rain.");
+    let screen = terminal.wait_for("think about rain, stream 200");
     assert!(!screen.contains("**rehearsal"), "Markdown is drawn, not shown:\n{screen}");
 
     // 4. A call that asks: the draft goes on meanwhile, and only a focused card takes keys.

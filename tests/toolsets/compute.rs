@@ -105,13 +105,13 @@ fn the_card_of_a_command_shows_its_words_and_where_it_runs() {
     assert_eq!(
         preview.facts,
         [
-            ("words".to_owned(), r#"["rm","-rf","my build","&&","mkdir","build"]"#.to_owned()),
             ("cwd".to_owned(), bench.work.display().to_string()),
+            ("words".to_owned(), r#"["rm","-rf","my build","&&","mkdir","build"]"#.to_owned()),
         ]
     );
     let open = tool.preview(&json!({ "command": "echo 'a", "cwd": "absent" }));
-    assert_eq!(open.facts[0].1, "cannot be split into words: a quote is open");
-    assert!(open.facts[1].1.ends_with("/absent (does not exist)"));
+    assert_eq!(open.facts[1].1, "cannot be split into words: a quote is open");
+    assert!(open.facts[0].1.ends_with("/absent (does not exist)"));
     assert_ne!(open.digest, preview.digest, "it depends on where it runs");
 }
 

@@ -468,6 +468,17 @@ fn a_long_argument_stands_after_the_short_ones() {
     let shown = frame(&mut ui, NOW + 5_000);
     let place = |word: &str| shown.find(word).unwrap_or_else(|| panic!("{word} is out of view\n{shown}"));
     assert!(place("mode   ") < place("path   ") && place("path   ") < place("content   "), "{shown}");
+    // What the tool adds for a person too.
+    let mut ui = begun(80, 24);
+    let Event::Ask { ask, mut preview, .. } = ask(1, json!({"command": "echo a line\n".repeat(30)})) else { panic!() };
+    preview.facts = vec![
+        ("cwd".to_owned(), "/home/me/proj".to_owned()),
+        ("words".to_owned(), "[\"echo\",\"a\",\"line\"]".repeat(30)),
+    ];
+    let asked = Event::Ask { ask, preview, changed: false, showing: 0 };
+    tell_all(&mut ui, [started(), said("run it"), call(1, &[], true), asked]);
+    let shown = frame(&mut ui, NOW + 5_000);
+    assert!(shown.find("/home/me/proj").unwrap() < shown.find("echo a line").unwrap(), "{shown}");
 }
 
 #[test]
@@ -481,6 +492,10 @@ fn the_panes_show_every_reported_agent() {
     assert_eq!(ui.draft(), "", "nobody can ask another agent to load");
     press_all(&mut ui, "F4 Right", NOW, 1);
     assert!(frame(&mut ui, NOW).contains("policy of assistant"));
+    // Revoking is offered where there is something to revoke.
+    assert_eq!(hints_marked(&mut ui), " [Esc] back  [Left]/[Right] agent");
+    press(&mut ui, "End", NOW);
+    assert_eq!(hints_marked(&mut ui), " [r] revoke  [Esc] back  [Left]/[Right] agent");
 }
 
 #[test]

@@ -413,7 +413,7 @@ pub(super) fn report() -> AgentReport {
             toolset_row(
                 "report",
                 "Writes reports.",
-                ToolsetState::Off { reason: "switched off in [toolsets].disabled".to_owned() },
+                ToolsetState::Off { reason: "switched off in [toolsets].disabled".to_owned(), line: None },
                 None,
             ),
             toolset_row("web", "Searches the web.", ToolsetState::NotAvailable, None),

@@ -225,7 +225,7 @@ fn the_rows_of_the_tools_pane_sum_to_what_its_heading_and_the_header_say() {
     assert!(shown.contains("11 tools  19% ctx") && shown.contains("F3  11, 6.3 kB"), "{shown}");
     // Switched off: what a call now carries follows at once, what the last one carried stays.
     let mut off = report();
-    off.toolsets[1].state = ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned() };
+    off.toolsets[1].state = ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned(), line: None };
     off.toolsets[1].tools.iter_mut().flatten().for_each(|tool| tool.offered = false);
     off.offered = (9, 5_096);
     tell_all(&mut ui, [Event::Report(Box::new(off))]);
@@ -233,6 +233,45 @@ fn the_rows_of_the_tools_pane_sum_to_what_its_heading_and_the_header_say() {
     assert_eq!(rows_sum(&shown), 9, "{shown}");
     assert!(shown.contains(" 9 tools  19% ctx") && shown.contains("F3   9, 5.1 kB"), "{shown}");
     assert!(shown.contains("call 2 · 11 tools"), "{shown}");
+}
+
+#[test]
+fn why_a_toolset_is_off_is_said_once_for_all_of_its_tools() {
+    let reason = "[toolsets].disabled names it".to_owned();
+    let mut off = report();
+    off.toolsets[1].state = ToolsetState::Off { reason: reason.clone(), line: Some(7) };
+    for tool in off.toolsets[1].tools.iter_mut().flatten() {
+        (tool.offered, tool.withheld) = (false, Some(reason.clone()));
+    }
+    let mut ui = begun(120, 40);
+    tell_all(&mut ui, [Event::Report(Box::new(off))]);
+    press_all(&mut ui, "F3 Down Enter", NOW, 1);
+    let shown = frame(&mut ui, NOW);
+    assert!(shown.contains("read_file") && !shown.contains("withheld"), "{shown}");
+    assert_eq!(shown.matches("off: [toolsets].disabled").count(), 1, "{shown}");
+    assert!(shown.contains("line 7"), "{shown}");
+}
+
+#[test]
+fn tools_sorted_by_bytes_say_so() {
+    let mut ui = begun(80, 24);
+    press(&mut ui, "F3", NOW);
+    let shown = frame(&mut ui, NOW);
+    assert!(!shown.contains("by bytes") && !shown.contains("bytes▾"), "{shown}");
+    press(&mut ui, "t", NOW);
+    let shown = frame(&mut ui, NOW);
+    assert!(shown.contains("tools of assistant, by bytes") && shown.contains("bytes▾"), "{shown}");
+}
+
+#[test]
+fn help_names_the_actions_where_there_is_room() {
+    for (width, named) in [(80, false), (100, true), (110, true), (120, true), (200, true)] {
+        let mut ui = begun(width, 40);
+        press(&mut ui, "F1", NOW);
+        let shown = frame(&mut ui, NOW);
+        assert_eq!(shown.contains("oldest_ask"), named, "{shown}");
+        assert_eq!(shown.contains("name in [keys]"), named, "{shown}");
+    }
 }
 
 #[test]

@@ -24,11 +24,34 @@ fn lines(alert: &Alert, room: usize, theme: &Theme) -> Vec<Line<'static>> {
     };
     let first = [Span::styled(format!(" {word}: "), theme.style(role))];
     let rest = [Span::raw(" ".repeat(columns(&first)))];
-    let mut words = vec![Span::styled(clean_line(&alert.message), theme.style(Role::Text))];
-    if let Some(hint) = &alert.hint {
-        words.push(Span::styled(format!("  {}", clean_line(hint)), theme.style(Role::Dim)));
-    }
+    let message = clean_line(&alert.message);
+    let words = match &alert.hint {
+        None => vec![Span::styled(message, theme.style(Role::Text))],
+        Some(hint) => vec![
+            Span::styled(format!("{} ", sentence(&message)), theme.style(Role::Text)),
+            Span::styled(capital(&clean_line(hint)), theme.style(Role::Dim)),
+        ],
+    };
     Wrap::words(room.saturating_sub(1)).indented(&first, &rest).lines(&words)
+}
+
+/// `message` with an end that another sentence can follow.
+fn sentence(message: &str) -> String {
+    let message = message.trim_end();
+    let ends = ['.', '!', '?', '…', '。', '！', '？'];
+    // A quotation or a bracket may have the full stop inside.
+    let inner = message.trim_end_matches(['"', '\'', '`', ')', '”', '’']);
+    if inner.ends_with(ends) { message.to_owned() } else { format!("{message}.") }
+}
+
+/// `hint` as a sentence: a plain first word has a capital, but for the name of this program.
+fn capital(hint: &str) -> String {
+    let word = hint.split(' ').next().unwrap_or_default();
+    let plain = word != "kokua" && word.trim_end_matches(',').chars().all(|c| c.is_ascii_lowercase());
+    match hint.split_at_checked(1) {
+        Some((first, rest)) if plain => first.to_uppercase() + rest,
+        _ => hint.to_owned(),
+    }
 }
 
 /// The rows to draw in `room` columns, and how many alerts are not among them.
@@ -69,5 +92,34 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
             right.extend(keyed(ui, &[Action::Close], ": put away "));
         }
         put(buffer, area, row, &ends(line.spans, right, room));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{capital, sentence};
+
+    #[test]
+    fn a_hint_follows_a_sentence() {
+        for (message, ended) in [
+            ("trailing characters at line 1 column 12", "trailing characters at line 1 column 12."),
+            ("Nothing was saved. ", "Nothing was saved."),
+            ("Really?", "Really?"),
+            ("it said \"No.\"", "it said \"No.\""),
+            ("could not load 'documents'", "could not load 'documents'."),
+            ("see `a.b` (line 3)", "see `a.b` (line 3)."),
+        ] {
+            assert_eq!(sentence(message), ended);
+        }
+        for (hint, shown) in [
+            ("make it readable", "Make it readable"),
+            ("kokua config check says more", "kokua config check says more"),
+            ("config.toml has it", "config.toml has it"),
+            ("F6 lists them", "F6 lists them"),
+            ("é", "é"),
+            ("", ""),
+        ] {
+            assert_eq!(capital(hint), shown);
+        }
     }
 }

@@ -37,26 +37,31 @@ pub fn body(ask: &Ask, preview: &Preview, changed: bool, room: usize, theme: &Th
         _ => vec!["arguments".to_owned()],
     };
     let facts: Vec<_> = preview.facts.iter().map(|(name, _)| clean_line(name)).collect();
+    // What takes a row each stands first: a long text must not push a path out of view.
+    let mut long = Vec::new();
+    let mut place = |mut drawn: Vec<Line<'static>>, lines: &mut Vec<Line<'static>>| {
+        if drawn.len() == 1 { lines.append(&mut drawn) } else { long.append(&mut drawn) }
+    };
     let column = names.iter().chain(&facts).map(|name| width(name)).max().unwrap_or(0).min(NAME);
     match &ask.arguments {
         Value::Object(map) if map.is_empty() => {
             lines.push(Line::styled(format!("{:INDENT$}no arguments", ""), theme.style(Role::Dim)));
         }
         Value::Object(map) => {
-            // A long text must not push a short one (a path) out of view.
-            let mut long = Vec::new();
             for (name, value) in names.iter().zip(map.values()) {
                 let mut drawn = Vec::new();
                 argument(name, value, column, room, theme, &mut drawn);
-                if drawn.len() == 1 { lines.append(&mut drawn) } else { long.append(&mut drawn) }
+                place(drawn, &mut lines);
             }
-            lines.append(&mut long);
         }
         other => argument("arguments", other, column, room, theme, &mut lines),
     }
     for (name, (_, fact)) in facts.iter().zip(&preview.facts) {
-        text(name, &visible(fact), "", column, Role::Dim, room, theme, &mut lines);
+        let mut drawn = Vec::new();
+        text(name, &visible(fact), "", column, Role::Dim, room, theme, &mut drawn);
+        place(drawn, &mut lines);
     }
+    lines.append(&mut long);
     if let Some(changes) = preview.diff.as_deref().filter(|changes| !changes.is_empty()) {
         let indent = [Span::raw(" ".repeat(INDENT))];
         let page = diff::Page { width: room.saturating_sub(1), theme, indent: &indent };
@@ -88,7 +93,7 @@ fn pretty(value: &Value) -> String {
     visible(&text)
 }
 
-/// A named text: on one line when it fits beside its size, else below its name, wrapped and whole.
+/// A named text: on one line when it fits, beside its size where that fits too, else below its name, wrapped and whole.
 #[expect(clippy::too_many_arguments, reason = "one row of a card; a struct would only rename them")]
 fn text(
     name: &str,
@@ -110,8 +115,10 @@ fn text(
         Span::raw("  "),
     ];
     let right = if size.is_empty() { Vec::new() } else { vec![Span::styled(format!("  {size} "), dim)] };
-    let fits = columns(&label) + width(shown) + columns(&right) <= room;
-    if fits && !shown.contains('\n') {
+    let taken = columns(&label) + width(shown);
+    if taken <= room && !shown.contains('\n') {
+        // The size of a line that is in view whole is the least of it.
+        let right = if taken + columns(&right) <= room { right } else { Vec::new() };
         let mut left = label;
         left.push(Span::styled(shown.to_owned(), style));
         lines.push(ends(left, right, room));

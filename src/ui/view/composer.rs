@@ -269,6 +269,8 @@ fn pane_hints(ui: &Ui) -> Vec<Hint> {
         PaneKind::Agents | PaneKind::Policy => false,
     };
     let close: Hint = (&[Action::Close], if filtered { "clears the filter" } else { "back" });
+    let other_agent: Option<Hint> =
+        (ui.reports.len() > 1).then_some((&[Action::AgentPrevious, Action::AgentNext], "agent"));
     match ui.pane() {
         PaneKind::Agents => vec![close],
         PaneKind::Tools => {
@@ -280,12 +282,18 @@ fn pane_hints(ui: &Ui) -> Vec<Hint> {
                 (&[Action::SortByBytes], "sort"),
                 close,
             ];
-            if ui.reports.len() > 1 {
-                hints.push((&[Action::AgentPrevious, Action::AgentNext], "agent"));
-            }
+            hints.extend(other_agent);
             hints
         }
-        PaneKind::Policy => vec![(&[Action::RevokeGrant], "revoke"), close],
+        PaneKind::Policy => {
+            let mut hints: Vec<Hint> = Vec::new();
+            if super::panes::selected_grant(ui).is_some() {
+                hints.push((&[Action::RevokeGrant], "revoke"));
+            }
+            hints.push(close);
+            hints.extend(other_agent);
+            hints
+        }
         PaneKind::Conversations => vec![
             (&[Action::RowOpen], "open"),
             (&[Action::NewConversation], "new"),

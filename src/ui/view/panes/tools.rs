@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::{Content, Row, note, parameters};
 use crate::access::Ledger;
-use crate::access::explain::{ToolRow, ToolsetRow, ToolsetState};
+use crate::access::explain::{Reason, ToolRow, ToolsetRow, ToolsetState};
 use crate::access::held::Arrival;
 use crate::access::offer::RowState;
 use crate::access::policy::GateList;
@@ -51,6 +51,14 @@ impl<'a> Group<'a> {
 
     fn state(self) -> &'a ToolsetState {
         self.toolset().map_or(&ToolsetState::Resident, |row| &row.state)
+    }
+
+    /// Why the whole of it is off, if it is.
+    fn off(self) -> Option<&'a str> {
+        match self.state() {
+            ToolsetState::Off { reason, .. } => Some(reason),
+            _ => None,
+        }
     }
 
     fn tools(self) -> Option<&'a [ToolRow]> {
@@ -150,7 +158,10 @@ fn state_words(group: Group<'_>) -> String {
         ToolsetState::Loadable => "loadable: the model can load it".to_owned(),
         ToolsetState::Failed { error } => format!("the last build failed: {}", clean_line(error)),
         ToolsetState::Refused { entry } => format!("refused: {}", clean_line(entry)),
-        ToolsetState::Off { reason } => format!("off: {}", clean_line(reason)),
+        ToolsetState::Off { reason, line } => {
+            let why = Reason { text: clean_line(reason), line: *line };
+            format!("off: {why}")
+        }
         ToolsetState::NotAvailable => "not available: the agent's table does not list it".to_owned(),
     }
 }
@@ -179,19 +190,27 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
     } else {
         format!("{tools}, {}", bytes(block))
     };
+    let by_bytes = ui.panes.tool_sort == ToolSort::Bytes;
     let mut made = Content {
-        title: format!("tools of {}", clean_line(report.agent.as_str())),
+        title: format!(
+            "tools of {}{}",
+            clean_line(report.agent.as_str()),
+            if by_bytes && room > WIDE { ", by bytes" } else { "" }
+        ),
         right: super::heading_end(ui, PaneKind::Tools, &ui.panes.tool_filter, sum, room),
         ..Content::default()
     };
     let heads = ends(
         vec![Span::styled("     toolset", dim)],
-        vec![Span::styled(format!("{:>5} {:>6} {:>4} ", "tools", "bytes", "asks"), dim)],
+        vec![Span::styled(
+            format!("{:>5} {:>6} {:>4} ", "tools", if by_bytes { "bytes▾" } else { "bytes" }, "asks"),
+            dim,
+        )],
         room,
     );
     made.rows.extend(rows(ui).iter().map(|entry| match entry.tool {
         None => group(ui, entry.group, room),
-        Some(tool) => tool_row(ui, tool, ui.panes.expanded.contains(&entry.key()), room),
+        Some(tool) => tool_row(ui, entry.group, tool, ui.panes.expanded.contains(&entry.key()), room),
     }));
     match made.rows.first_mut() {
         Some(first) => {
@@ -276,7 +295,7 @@ fn group(ui: &Ui, group: Group<'_>, room: usize) -> Row {
     made
 }
 
-fn tool_row(ui: &Ui, tool: &ToolRow, opened: bool, room: usize) -> Row {
+fn tool_row(ui: &Ui, group: Group<'_>, tool: &ToolRow, opened: bool, room: usize) -> Row {
     let dim = ui.theme.style(Role::Dim);
     let left = vec![Span::styled(format!("     {}", clean_line(tool.name.as_str())), ui.theme.style(Role::Text))];
     let gate = match tool.gate {
@@ -296,7 +315,8 @@ fn tool_row(ui: &Ui, tool: &ToolRow, opened: bool, room: usize) -> Row {
     if let Some(holder) = &tool.shadowed_by {
         reason(format!("shadowed by {}", clean_line(holder)));
     }
-    if let Some(why) = &tool.withheld {
+    // Why the whole toolset is off stands at the foot, once.
+    if let Some(why) = tool.withheld.as_ref().filter(|why| group.off() != Some(why.as_str())) {
         reason(format!("withheld: {}", clean_line(why)));
     }
     if opened {
