@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use crate::access::{AgentName, Attendance, Fault, Registry, Risk, ToolsetFacts, ToolsetName, World};
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::{Built, build};
-use crate::assistant::checks::ask_all;
+use crate::assistant::checks::Health;
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, ports};
 use crate::config::{self, Config, Locations, Problems, Sandbox};
 use crate::tool::{Services, Toolset};
@@ -108,6 +108,8 @@ pub struct Prepared {
     pub services: Services,
     /// How long one may take.
     pub build_timeout: Duration,
+    /// What the checks said.
+    pub health: Health,
     /// What a person should know.
     pub alerts: Vec<Alert>,
     /// `--model`, else what the configuration says of the entry agent.
@@ -212,9 +214,22 @@ async fn prepare_from(
             built_and_judged(&mut world, toolset, &services, build_timeout, &mut alerts).await;
         }
     }
-    ask_all(&mut world, &toolsets, CHECK_TIMEOUT).await;
+    let mut health = Health::default();
+    health.refresh(&mut world, &toolsets, system::clock::now_ms(), CHECK_TIMEOUT).await;
     let model = options.model.clone().or_else(|| config.effective(world.entry()).model.map(str::to_owned));
-    Ok(Prepared { config, locations, world, toolsets, built, services, build_timeout, alerts, model, selection: None })
+    Ok(Prepared {
+        config,
+        locations,
+        world,
+        toolsets,
+        built,
+        services,
+        build_timeout,
+        health,
+        alerts,
+        model,
+        selection: None,
+    })
 }
 
 /// One build through the one function and the hook (P8). `None`: it failed, or it is refused; a refusal is one of the faults
@@ -351,8 +366,19 @@ pub async fn start(
     titles: Titles,
     opening: Opening,
 ) -> Result<Started, StartError> {
-    let Prepared { config, locations, world, toolsets, built, services, build_timeout, mut alerts, model, selection } =
-        prepared;
+    let Prepared {
+        config,
+        locations,
+        world,
+        toolsets,
+        built,
+        services,
+        build_timeout,
+        health,
+        mut alerts,
+        model,
+        selection,
+    } = prepared;
     let selection = match selection {
         Some(selection) => selection,
         None => select_model(&config, model.as_deref()).await?,
@@ -372,6 +398,7 @@ pub async fn start(
         built,
         services,
         build_timeout,
+        health,
         check_timeout: CHECK_TIMEOUT,
         preview_timeout: PREVIEW_TIMEOUT,
         model: Arc::new(ModelPort(client)),

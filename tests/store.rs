@@ -80,7 +80,15 @@ fn everything() -> Vec<Record> {
     };
     vec![
         Record::Preloaded { toolset: "documents".into() },
-        said(1_700_000_000_000, "tidy the build folder\nand say \"done\" é"),
+        Record::TurnStarted {
+            at: 1_700_000_000_000,
+            attendance: Attendance::Attended,
+            agent: Some(AgentName::new("coder")),
+            message: UserMessage {
+                text: "tidy the build folder\nand say \"done\" é".into(),
+                origin: UserOrigin::Person,
+            },
+        },
         Record::ModelCall {
             at: 1_700_000_001_000,
             number: 1,
@@ -411,7 +419,7 @@ fn a_conversation_that_is_open_elsewhere_can_be_read_and_is_not_mended() {
 }
 
 #[test]
-fn p16_after_a_crash_the_result_of_an_edited_call_still_begins_with_what_ran() {
+fn p16_after_a_crash_the_result_of_an_edited_call_still_begins_with_what_was_allowed() {
     let allowed =
         |call, arguments| Record::Allowed { at: 3, call: CallId(call), answer: Answer::AllowedOnce, arguments };
     let records = [
@@ -430,7 +438,7 @@ fn p16_after_a_crash_the_result_of_an_edited_call_still_begins_with_what_ran() {
     let [(Some(Answer::AllowedOnce), edited), (Some(Answer::AllowedOnce), own)] = texts.as_slice() else {
         panic!("{texts:?}")
     };
-    assert!(edited.ends_with(r#"What ran: {"name":"misc"}"#), "{edited}");
+    assert!(edited.ends_with(r#"What was allowed: {"name":"misc"}"#), "{edited}");
     assert!(own.starts_with("Interrupted:"), "{own}");
 }
 

@@ -143,8 +143,12 @@ pub fn canonical(value: &Value) -> String {
 
 /// The result of a call that a person changed: it begins with what ran (P16).
 pub fn edited_result(arguments: &Value, result: &str) -> String {
-    let arguments = canonical(arguments);
-    format!("{EDITED}. What ran: {arguments}\n\n{result}")
+    format!("{EDITED}. What ran: {}\n\n{result}", canonical(arguments))
+}
+
+/// The result of such a call of which nobody knows whether it ran.
+pub fn edited_unknown(arguments: &Value, result: &str) -> String {
+    format!("{EDITED}. What was allowed: {}\n\n{result}", canonical(arguments))
 }
 
 /// What such a result says without that beginning, for people who see what ran beside it.

@@ -21,7 +21,7 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
         match record {
             Record::TurnStarted { at, attendance, agent, message } => {
                 // What one agent carried is no measure of what another does.
-                last = last.filter(|_| *agent == answers);
+                last = last.filter(|_| agent.is_none() || answers.is_none() || *agent == answers);
                 answers.clone_from(agent);
                 events.push(Event::TurnStarted { at: *at, attendance: *attendance, agent: agent.clone() });
                 events.push(Event::Said { text: message.text.clone(), origin: message.origin });

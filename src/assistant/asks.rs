@@ -9,8 +9,7 @@ use super::tasks::spawn;
 use super::{Driver, Message, Severity};
 use crate::access::Answer;
 use crate::agent::update::Preview;
-use crate::agent::{Ask, CallId, Event, Input, canonical};
-use crate::tool::digest;
+use crate::agent::{Ask, CallId, Event, Input};
 
 /// A card that waits.
 pub(super) struct Pending {
@@ -20,10 +19,9 @@ pub(super) struct Pending {
 }
 
 /// One showing of a card.
-#[derive(Clone)]
 struct Shown {
     number: u64,
-    /// Digest of arguments and preview.
+    /// The preview's digest. The arguments are the ask's own: another ask is another card.
     digest: String,
 }
 
@@ -31,8 +29,8 @@ struct Shown {
 pub(super) struct Allowed {
     call: CallId,
     answer: Answer,
-    /// What they saw.
-    shown: Shown,
+    /// The showing that they saw.
+    showing: u64,
 }
 
 /// What a finished preview is for.
@@ -72,15 +70,21 @@ impl Driver {
     }
 
     pub(super) async fn show_card(&mut self, ask: Ask, preview: Preview) {
-        let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&ask.call)) else { return };
-        if pending.ask != ask {
-            // A person changed the arguments since: their card has a preview of its own.
+        let pending = self.live.as_ref().and_then(|live| live.asks.get(&ask.call));
+        if pending.is_none_or(|pending| pending.ask != ask) {
+            // It was answered since, or a person changed the arguments: their card has a preview of its own.
             return;
         }
+        self.show(ask, preview, false).await;
+    }
+
+    async fn show(&mut self, ask: Ask, preview: Preview, changed: bool) {
         self.showings += 1;
         let showing = self.showings;
-        pending.shown = Some(Shown { number: showing, digest: seen(&ask, &preview) });
-        self.tell(Event::Ask { ask, preview, changed: false, showing }).await;
+        if let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&ask.call)) {
+            pending.shown = Some(Shown { number: showing, digest: preview.digest.clone() });
+        }
+        self.tell(Event::Ask { ask, preview, changed, showing }).await;
     }
 
     /// A person's answer. Yes is to one showing of the card, and is checked against the world once more before it counts; no
@@ -90,8 +94,8 @@ impl Driver {
         match answer {
             Answer::AllowedOnce | Answer::AllowedForConversation => {
                 // What was never shown, or is not shown any more, cannot have been allowed.
-                if let Some(shown) = pending.shown.clone().filter(|shown| shown.number == showing) {
-                    self.preview(&pending.ask, Purpose::Recheck(Allowed { call, answer, shown }));
+                if pending.shown.as_ref().is_some_and(|shown| shown.number == showing) {
+                    self.preview(&pending.ask, Purpose::Recheck(Allowed { call, answer, showing }));
                 }
             }
             Answer::Denied | Answer::DeniedWithReason { .. } => self.settle(call, answer).await,
@@ -108,21 +112,15 @@ impl Driver {
     }
 
     pub(super) async fn answer_rechecked(&mut self, card: Allowed, preview: Preview) {
-        let Allowed { call, answer, shown } = card;
-        let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&call)) else { return };
-        if pending.shown.as_ref().is_none_or(|last| last.number != shown.number) {
-            // Another card was shown since: this yes was not to that one.
-            return;
-        }
-        let digest = seen(&pending.ask, &preview);
-        if shown.digest == digest {
+        let Allowed { call, answer, showing } = card;
+        let Some(pending) = self.live.as_ref().and_then(|live| live.asks.get(&call)) else { return };
+        // Another showing since: this yes was not to that one.
+        let Some(shown) = pending.shown.as_ref().filter(|shown| shown.number == showing) else { return };
+        if shown.digest == preview.digest {
             self.settle(call, answer).await;
         } else {
-            self.showings += 1;
-            let showing = self.showings;
-            pending.shown = Some(Shown { number: showing, digest });
             let ask = pending.ask.clone();
-            self.tell(Event::Ask { ask, preview, changed: true, showing }).await;
+            self.show(ask, preview, true).await;
         }
     }
 
@@ -132,11 +130,6 @@ impl Driver {
         }
         self.feed(Input::Answered { call, answer }).await;
     }
-}
-
-/// Digest of all that a card shows: a yes is to this and nothing else.
-fn seen(ask: &Ask, preview: &Preview) -> String {
-    digest(format!("{}\n{}", canonical(&ask.arguments), preview.digest).as_bytes())
 }
 
 /// What a card shows in place of a preview that could not be made. What would run is still shown whole.

@@ -15,43 +15,37 @@ use super::{Driver, Message};
 use crate::access::offer::{Filter, Withheld};
 use crate::access::{ToolName, ToolsetName, World};
 use crate::tool::Toolset;
-use crate::tool::check::{NO_ANSWER, Probe, Standing, probe};
+use crate::tool::check::{Checks, Probe, probe};
 
-/// Asks every check of what is built once, all at the same time and no longer than `limit`, and tells the world: what is
-/// printed or shown before a first call then counts as that call will.
-pub async fn ask_all(world: &mut World, toolsets: &BTreeMap<ToolsetName, Arc<dyn Toolset>>, limit: Duration) {
-    let mut asked = Vec::new();
-    for (toolset, installed) in toolsets {
-        for facts in world.last_build(toolset).unwrap_or_default() {
-            if let Some(check) = installed.check(facts.name.as_str()) {
-                let asking = timeout(limit, tokio::task::spawn_blocking(move || probe(check)));
-                let tool = facts.name.clone();
-                asked.push(async move { (toolset, tool, asking.await) });
-            }
-        }
-    }
-    for (toolset, tool, ended) in join_all(asked).await {
-        let standing = match ended {
-            Ok(Ok(Probe::Answered(standing))) => standing,
-            Ok(Ok(Probe::NoAnswer) | Err(_)) | Err(_) => Err(NO_ANSWER.to_owned()),
-        };
-        tell(world, toolset, &tool, standing);
-    }
+/// The answers of every check, and those that are still awaited.
+#[derive(Debug, Default)]
+pub struct Health {
+    checks: Checks,
+    late: Vec<Late>,
 }
 
-fn tell(world: &mut World, toolset: &ToolsetName, tool: &ToolName, standing: Standing) {
-    let withheld = standing.err().map(|reason| Withheld { filter: Filter::Check, reason });
-    world.report_check(toolset, Some(tool.as_str()), withheld);
+/// A check that took longer than one waits.
+#[derive(Debug)]
+struct Late {
+    toolset: ToolsetName,
+    tool: ToolName,
+    asking: JoinHandle<Probe>,
 }
 
-impl Driver {
-    /// Asks every check that is due. The last known answer holds until a new one comes; only one that was never answered
-    /// is waited for, a moment, because no answer yet is a no.
-    pub(super) async fn refresh_checks(&mut self) {
-        let now = self.setup.surroundings.now();
-        let mut first = Vec::new();
-        for (toolset, installed) in &self.setup.toolsets {
-            for facts in self.setup.world.last_build(toolset).unwrap_or_default() {
+impl Health {
+    /// Asks every check that is due, all at the same time, waits for them no longer than `limit`, and tells the world. One
+    /// that does not answer in time keeps its last answer (none yet is a no), costs this wait once, and is not asked beside
+    /// itself.
+    pub async fn refresh(
+        &mut self,
+        world: &mut World,
+        toolsets: &BTreeMap<ToolsetName, Arc<dyn Toolset>>,
+        now: i64,
+        limit: Duration,
+    ) {
+        let mut asked = Vec::new();
+        for (toolset, installed) in toolsets {
+            for facts in world.last_build(toolset).unwrap_or_default() {
                 let (name, tool) = (toolset.as_str(), facts.name.as_str());
                 if !self.checks.due(name, tool, now) {
                     continue;
@@ -59,43 +53,54 @@ impl Driver {
                 let Some(check) = installed.check(tool) else { continue };
                 self.checks.ask(name, tool, now);
                 let asking = tokio::task::spawn_blocking(move || probe(check));
-                let of = (toolset.clone(), facts.name.clone());
-                if self.checks.answered(name, tool) {
-                    self.tell_when_answered(of, asking);
-                } else {
-                    first.push((of, asking));
-                }
+                asked.push(Late { toolset: toolset.clone(), tool: facts.name.clone(), asking });
             }
         }
-        let limit = self.setup.check_timeout;
-        let answers = first.into_iter().map(|(of, mut asking)| async move {
-            let answer = timeout(limit, &mut asking).await.ok();
-            (of, asking, answer.map(|ended| ended.unwrap_or(Probe::NoAnswer)))
+        let answers = asked.into_iter().map(|mut asked| async move {
+            let answer = timeout(limit, &mut asked.asking).await;
+            (asked, answer.map(|ended| ended.unwrap_or(Probe::NoAnswer)).ok())
         });
-        for ((toolset, tool), asking, answer) in join_all(answers).await {
-            if let Some(probe) = answer {
-                self.take_check(&toolset, &tool, Some(probe));
-            } else {
-                self.take_check(&toolset, &tool, None);
-                self.tell_when_answered((toolset, tool), asking);
+        for (asked, answer) in join_all(answers).await {
+            self.take(world, &asked.toolset, &asked.tool, answer.clone());
+            if answer.is_none() {
+                self.late.push(asked);
             }
         }
     }
 
-    fn tell_when_answered(&self, (toolset, tool): (ToolsetName, ToolName), asking: JoinHandle<Probe>) {
-        let messages = self.messages.clone();
-        spawn(async move {
-            let probe = asking.await.unwrap_or(Probe::NoAnswer);
-            let _gone = messages.send(Message::Checked { toolset, tool, probe }).await;
-        });
-    }
-
-    /// Tells the world what a check says now. `None`: it is still being asked.
-    pub(super) fn take_check(&mut self, toolset: &ToolsetName, tool: &ToolName, probe: Option<Probe>) {
-        if let Some(probe) = probe {
+    /// Keeps an answer and tells the world what is known now. `None`: there is none yet. Whether it is another than before.
+    fn take(&mut self, world: &mut World, toolset: &ToolsetName, tool: &ToolName, answer: Option<Probe>) -> bool {
+        let before = self.checks.standing(toolset.as_str(), tool.as_str());
+        if let Some(probe) = answer {
             self.checks.record(toolset.as_str(), tool.as_str(), probe);
         }
         let standing = self.checks.standing(toolset.as_str(), tool.as_str());
-        tell(&mut self.setup.world, toolset, tool, standing);
+        let changed = standing != before;
+        let withheld = standing.err().map(|reason| Withheld { filter: Filter::Check, reason });
+        world.report_check(toolset, Some(tool.as_str()), withheld);
+        changed
+    }
+}
+
+impl Driver {
+    /// Asks what is due. What is late is told when it comes.
+    pub(super) async fn refresh_checks(&mut self) {
+        let now = self.setup.surroundings.now();
+        let limit = self.setup.check_timeout;
+        self.setup.health.refresh(&mut self.setup.world, &self.setup.toolsets, now, limit).await;
+        for Late { toolset, tool, asking } in std::mem::take(&mut self.setup.health.late) {
+            let messages = self.messages.clone();
+            spawn(async move {
+                let probe = asking.await.unwrap_or(Probe::NoAnswer);
+                let _gone = messages.send(Message::Checked { toolset, tool, probe }).await;
+            });
+        }
+    }
+
+    /// A late answer.
+    pub(super) async fn hear_check(&mut self, toolset: &ToolsetName, tool: &ToolName, probe: Probe) {
+        if self.setup.health.take(&mut self.setup.world, toolset, tool, Some(probe)) {
+            self.report().await;
+        }
     }
 }

@@ -23,11 +23,12 @@ use tokio::sync::mpsc;
 use crate::access::{AgentName, Attendance, Span, Spanned, ToolName, ToolsetName, World};
 use crate::agent::update::Preview;
 use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
-use crate::tool::check::{Checks, Probe};
+use crate::tool::check::Probe;
 use crate::tool::{Services, Toolset};
 
 use asks::Allowed;
 use build::Built;
+use checks::Health;
 use live::Live;
 use ports::{Cause, Model, PortError, Store, Surroundings, Switches};
 
@@ -81,6 +82,8 @@ pub struct Setup {
     pub services: Services,
     /// Seconds a build may take.
     pub build_timeout: Duration,
+    /// What startup's checks said.
+    pub health: Health,
     /// How long a health check may take.
     pub check_timeout: Duration,
     /// How long a card's preview may take.
@@ -123,20 +126,10 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (updates, outbox) = mpsc::channel(UPDATES);
     let (messages, mailbox) = mpsc::channel(MESSAGES);
-    let (entry, checks, window) = (setup.world.entry().clone(), Checks::default(), setup.model.window());
+    let (entry, window) = (setup.world.entry().clone(), setup.model.window());
     let window_asks = window::ASKS;
-    let driver = Driver {
-        entry,
-        checks,
-        live: None,
-        generations: 0,
-        showings: 0,
-        window,
-        window_asks,
-        messages,
-        updates,
-        setup,
-    };
+    let driver =
+        Driver { entry, live: None, generations: 0, showings: 0, window, window_asks, messages, updates, setup };
     tasks::spawn(driver.run(inbox, mailbox));
     (Handle { commands }, outbox)
 }
@@ -168,7 +161,6 @@ enum Message {
 struct Driver {
     setup: Setup,
     entry: AgentName,
-    checks: Checks,
     live: Option<Live>,
     /// Model calls and back-offs so far, over every conversation: what one says is never taken for another's, not even
     /// where a conversation was left and opened again in between.
@@ -281,8 +273,7 @@ impl Driver {
                 self.report().await;
             }
             Message::Checked { toolset, tool, probe } => {
-                self.take_check(&toolset, &tool, Some(probe));
-                self.report().await;
+                self.hear_check(&toolset, &tool, probe).await;
             }
             Message::Previewed { conversation, ask, preview } => {
                 if self.is_live(&conversation) {
@@ -422,7 +413,7 @@ impl Driver {
     }
 }
 
-/// Saves off the driver's thread: the file may have to be waited for.
+/// Saves off the driver's thread, which may have to wait for the file. The driver waits with it, two seconds at most.
 async fn saved(save: impl FnOnce() -> Result<(), PortError> + Send + 'static) -> Result<(), PortError> {
     tokio::task::spawn_blocking(save).await.unwrap_or_else(|_| {
         let message = "saving stopped unexpectedly; the log under data/logs has more".to_owned();

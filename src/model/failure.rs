@@ -202,7 +202,7 @@ fn classify(place: &Place, status: Option<u16>, floor_ms: u64, said: &Said) -> F
     }
     let kind = match status {
         Some(401 | 403) => FailureKind::Unauthorized,
-        // A server that is not a model server: `python3 -m http.server` answers 501.
+        // 405 and 501 are what servers of another kind answer to a POST.
         Some(404 | 405 | 410 | 501) => FailureKind::NotFound,
         Some(429) => FailureKind::RateLimited,
         Some(408 | 425 | 500..) => FailureKind::Overloaded,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::access::Answer;
-use crate::agent::call::edited_result;
+use crate::agent::call::edited_unknown;
 use crate::agent::{CallId, Ending, Record, TurnEnd};
 
 /// What the model reads as the result of a call that the program's end cut off.
@@ -34,7 +34,7 @@ pub fn repair(records: &[Record]) -> Vec<Record> {
         .map(|call| {
             let (answer, edited) = allowed.get(&call).copied().unzip();
             let edited = edited.flatten();
-            let text = edited.map_or_else(|| INTERRUPTED.to_owned(), |what| edited_result(what, INTERRUPTED));
+            let text = edited.map_or_else(|| INTERRUPTED.to_owned(), |what| edited_unknown(what, INTERRUPTED));
             let (ending, answer) = (Ending::Interrupted, answer.cloned());
             Record::CallEnded { at, call, ending, answer, text, note: None, took_ms: 0 }
         })

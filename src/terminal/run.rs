@@ -298,6 +298,7 @@ impl<S: Fn(Command)> Session<'_, S> {
         self.guard.resume()?;
         self.screen.forget();
         self.events.get_or_insert_with(EventStream::new);
+        self.messages.push_front(Msg::Returned);
         self.sized()
     }
 

@@ -10,9 +10,6 @@ use super::Check;
 /// How long an answer is good, in milliseconds.
 pub const FRESH_MS: i64 = 30_000;
 
-/// Why a tool is withheld whose check was asked and did not answer.
-pub const NO_ANSWER: &str = "its health check gave no answer";
-
 /// Whether a tool may be offered, as far as its check says: `Err` is the reason, a lower-case fragment.
 pub type Standing = Result<(), String>;
 
@@ -56,11 +53,6 @@ impl Checks {
         })
     }
 
-    /// Whether it was ever answered.
-    pub fn answered(&self, toolset: &str, tool: &str) -> bool {
-        self.entry(toolset, tool).is_some_and(|entry| entry.answer.is_some())
-    }
-
     /// It is asked at `now`.
     pub fn ask(&mut self, toolset: &str, tool: &str, now: i64) {
         let key = (toolset.to_owned(), tool.to_owned());
@@ -84,7 +76,7 @@ impl Checks {
     pub fn standing(&self, toolset: &str, tool: &str) -> Standing {
         match self.entry(toolset, tool) {
             Some(Entry { answer: Some(standing), .. }) => standing.clone(),
-            Some(Entry { answer: None, .. }) => Err(NO_ANSWER.to_owned()),
+            Some(Entry { answer: None, .. }) => Err("its health check gave no answer".to_owned()),
             None => Err("its health check has not been asked yet".to_owned()),
         }
     }
@@ -117,7 +109,7 @@ mod tests {
         let mut checks = Checks::default();
         assert!(checks.standing("a", "t").is_err());
         asked(&mut checks, 0, Probe::NoAnswer);
-        assert!(checks.standing("a", "t").is_err() && !checks.answered("a", "t"));
+        assert!(checks.standing("a", "t").is_err());
     }
 
     #[test]

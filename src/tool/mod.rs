@@ -57,7 +57,8 @@ pub trait Toolset: Send + Sync {
     fn entry_agent_only(&self) -> bool {
         false
     }
-    /// The health check of one of its tools (W2), if it has one; a tool without one is always well.
+    /// The health check of one of its tools (W2), if it has one; a tool without one is always well. This only makes the check:
+    /// it must not block.
     fn check(&self, tool: &str) -> Option<Check> {
         let _ = tool;
         None

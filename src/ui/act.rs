@@ -90,7 +90,7 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
             }
         }
         Action::EditCall => {
-            if let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) {
+            if let Some(card) = ui.inbox.shown().filter(|card| !card.answered() && !card.changing()) {
                 let purpose = EditorPurpose::Arguments(card.ask.call);
                 return vec![Cmd::OpenEditor { text: card.text_to_edit(), purpose }];
             }

@@ -176,8 +176,8 @@ fn begin(ui: &mut Ui) {
     ui.transcript.clear();
     ui.story.clear();
     ui.inbox.clear();
-    // What was said of the conversation before does not concern this one.
-    ui.alerts.clear();
+    // Notices are of the conversation before. Warnings stay until a person puts them away.
+    ui.alerts.retain(|shown| shown.alert.severity == Severity::Warning);
     ui.calls.clear();
     ui.calls_dropped = 0;
     ui.turns = 0;

@@ -158,8 +158,9 @@ impl Inbox {
         let call = ask.call;
         let in_strip = self.shown().map(|card| card.ask.call);
         let old = self.cards.iter().position(|card| card.ask.call == call).map(|at| self.cards.remove(at));
-        // The same question again: what a person wrote was not taken, and is still theirs.
+        // The same question again: what a person wrote was not taken, and is still theirs, unless it says the same.
         let edited = old.filter(|old| old.ask == ask).and_then(|old| old.edited);
+        let edited = edited.filter(|text| serde_json::from_str(text).ok().as_ref() != Some(&ask.arguments));
         // Calls are numbered in the order of turn, spawn and call, so their numbers are the order of the inbox.
         let at = self.cards.partition_point(|card| card.ask.call < call);
         let card = Card {
@@ -205,6 +206,13 @@ impl Inbox {
         card.edited = Some(text.to_owned());
         card.changing = true;
         Edited::Changed
+    }
+
+    /// Nobody saw the cards for a while: each is as if it had just come up.
+    pub fn come_up(&mut self, now: i64) {
+        for card in &mut self.cards {
+            card.come_up(now);
+        }
     }
 
     /// The calls that ask, in order.

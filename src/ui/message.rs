@@ -249,6 +249,8 @@ pub enum Msg {
         /// The text as saved.
         text: Result<String, String>,
     },
+    /// Somebody else had the terminal until now: an editor, a pager, a shell.
+    Returned,
     /// Something the terminal was asked for could not be done, or was done in a way worth saying: one sentence.
     Notice(String),
 }

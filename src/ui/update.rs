@@ -44,6 +44,10 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
         }
         Msg::Tick => Vec::new(),
         Msg::Update(update) => fold(ui, *update, now),
+        Msg::Returned => {
+            ui.inbox.come_up(now);
+            Vec::new()
+        }
         Msg::EditorReturned { text: Err(error), .. } => {
             ui.notice(format!("the editor did not work: {error}"), now);
             Vec::new()

@@ -18,6 +18,7 @@ use kokua::agent::{
     CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, Record, Request, Update,
 };
 use kokua::assistant::build::build;
+use kokua::assistant::checks::Health;
 use kokua::assistant::ports::{Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
 use kokua::store;
@@ -271,6 +272,13 @@ struct Quiet {
     ids: AtomicU64,
 }
 
+impl House {
+    /// So many seconds pass.
+    pub(crate) fn pass(&self, seconds: i64) {
+        self.surroundings.now.fetch_add(seconds * 1_000, Ordering::Relaxed);
+    }
+}
+
 impl Surroundings for Quiet {
     fn now(&self) -> i64 {
         self.now.fetch_add(1, Ordering::Relaxed)
@@ -341,6 +349,8 @@ pub(crate) struct Stage {
     pub(crate) file: Mutex<String>,
     /// The next preview waits for the test's word.
     pub(crate) preview_waits: Mutex<Option<blocking::Receiver<()>>>,
+    /// What the check of `run` says against it.
+    pub(crate) unwell: Mutex<Option<&'static str>>,
     /// The next check of `run` waits for the test's word.
     pub(crate) check_waits: Mutex<Option<blocking::Receiver<()>>>,
     /// Conversations as they were when a tool began.
@@ -418,11 +428,13 @@ impl Toolset for Kit {
     }
 
     fn check(&self, tool: &str) -> Option<Check> {
-        let word = lock(&self.stage.check_waits).take_if(|_| tool == "run")?;
-        Some(Box::new(move || {
-            let _dropped = word.recv();
-            Ok(())
-        }))
+        let stage = Arc::clone(&self.stage);
+        let check = move || {
+            let word = lock(&stage.check_waits).take();
+            let _dropped = word.map(|word| word.recv());
+            lock(&stage.unwell).map_or(Ok(()), |why| Err(why.to_owned()))
+        };
+        (tool == "run").then(|| Box::new(check) as Check)
     }
 
     fn build(&self, _services: &Services) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
@@ -663,6 +675,7 @@ impl House {
             built,
             services,
             build_timeout: DEADLINE,
+            health: Health::default(),
             check_timeout: options.check_timeout,
             preview_timeout: options.preview_timeout,
             agent: AgentSettings {

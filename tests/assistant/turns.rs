@@ -319,3 +319,18 @@ async fn w2_a_check_that_hangs_holds_up_nobody_and_no_answer_yet_is_a_no() {
     bench.turn("and now").await;
     assert!(offered(&bench).contains(&"run".to_owned()));
 }
+
+/// A card was open for longer than the check's answer is good.
+#[tokio::test]
+async fn w2_and_o3_an_old_answer_is_asked_again_before_an_allowed_call_runs() {
+    let mut bench = Bench::new().await;
+    bench.plays([call("run"), words("Well.")]);
+    bench.say("go");
+    bench.until_ask(1).await;
+    *lock(&bench.stage().unwell) = Some("its server is down");
+    bench.house.pass(31);
+    bench.answer(1, Answer::AllowedOnce);
+    let events = bench.until_end().await;
+    assert_eq!(results(&events), [(1, Ending::Refused, "run is not available now: its server is down".to_owned())]);
+    assert!(bench.stage().ran().is_empty());
+}

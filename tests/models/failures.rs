@@ -52,6 +52,7 @@ fn each_status_has_its_kind_its_retry_class_and_a_hint_where_a_person_can_do_som
             NEVER,
             "openai at host:1 has no model m or no such endpoint (404): model 'm' not found",
         ),
+        (405, "", NotFound, NEVER, "openai at host:1 has no model m or no such endpoint (405)"),
         (501, "", NotFound, NEVER, "openai at host:1 has no model m or no such endpoint (501)"),
         (408, "", Overloaded, AGAIN, "openai at host:1 failed (408)"),
         (

@@ -162,9 +162,9 @@ struct Watch {
     wanted: Vec<Wanted>,
     /// Calls in recorded answers, with how many endings each has.
     endings: BTreeMap<u64, u32>,
-    /// Calls that somebody allowed.
     /// The arguments that the last card of each call asked about.
     asked: BTreeMap<u64, serde_json::Value>,
+    /// Calls that somebody allowed.
     allowed: BTreeSet<u64>,
     started: BTreeSet<u64>,
     held: Vec<String>,
@@ -499,7 +499,7 @@ fn paired(request: &Request) {
 /// result, and without what matters only while it happens.
 fn told(events: &[Event]) -> Vec<Event> {
     let mut kept: Vec<Event> = Vec::new();
-    let mut answers = BTreeMap::new();
+    let (mut answers, mut edited) = (BTreeMap::new(), BTreeMap::new());
     for event in events {
         match (event, kept.last_mut()) {
             (Event::Delta { text }, Some(Event::Delta { text: open }))
@@ -512,18 +512,15 @@ fn told(events: &[Event]) -> Vec<Event> {
             (Event::Answer { call, answer }, _) => {
                 answers.insert(*call, answer.clone());
             }
+            (Event::Edited { call, arguments }, _) => {
+                edited.insert(*call, arguments.clone());
+            }
             (Event::ToolResult { call, .. }, _) => {
+                kept.extend(edited.remove(call).map(|arguments| Event::Edited { call: *call, arguments }));
                 kept.extend(answers.remove(call).map(|answer| Event::Answer { call: *call, answer }));
                 kept.push(event.clone());
             }
-            (
-                Event::Queued { .. }
-                | Event::Writing { .. }
-                | Event::Edited { .. }
-                | Event::Running { .. }
-                | Event::Alert(_),
-                _,
-            ) => {}
+            (Event::Queued { .. } | Event::Writing { .. } | Event::Running { .. } | Event::Alert(_), _) => {}
             _ => kept.push(event.clone()),
         }
     }

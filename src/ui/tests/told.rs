@@ -421,3 +421,35 @@ fn each_turn_is_labelled_with_the_agent_that_answered_it() {
     let screen = frame(&mut ui, NOW);
     assert!(screen.contains(" scribe     I write.") && screen.contains(" assistant  I help."), "{screen}");
 }
+
+#[test]
+fn p16_the_row_of_an_edited_call_shows_what_ran_and_why_that_failed() {
+    let mut ui = begun(80, 24);
+    let arguments = json!({"command": "ls there"});
+    let text = crate::agent::call::edited_result(&arguments, "no such folder: there");
+    tell_all(
+        &mut ui,
+        [
+            started(),
+            said("go"),
+            call(1, &[], true),
+            tool_call(3, "compute", "run_command", json!({"command": "rm -rf here"})),
+            Event::Edited { call: CallId(3), arguments },
+            Event::Answer { call: CallId(3), answer: Answer::AllowedOnce },
+            Event::ToolResult { call: CallId(3), ending: Ending::Failed, text, note: None, took_ms: 1 },
+        ],
+    );
+    let screen = frame(&mut ui, NOW);
+    assert!(screen.contains("ls there") && !screen.contains("rm -rf here"), "{screen}");
+    assert!(screen.contains("└ no such folder: there"), "{screen}");
+}
+
+#[test]
+fn a_card_that_came_up_behind_an_editor_is_as_inert_as_any_other() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, [started(), command_ask(3)]);
+    press(&mut ui, "Ctrl+Y", NOW + 9_000);
+    update(&mut ui, Msg::Returned, NOW + 10_000);
+    assert_eq!(press(&mut ui, "a", NOW + 10_100), []);
+    assert_eq!(press(&mut ui, "a", NOW + 12_000).len(), 1);
+}

@@ -208,7 +208,8 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// JSON text with every character that does not look like what it is as its escape, which means the same there.
+/// JSON text with every character that draws nothing, looks like another or changes how others are drawn as its escape,
+/// which means the same there.
 pub fn visible_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
