@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Subcommand;
 
-use super::print::{clean, error, line, piece};
+use super::print::{clean, ending_word, error, line, piece};
 use super::{ANSWERED, Ended};
 use crate::agent::{CallId, Part, Record};
 use crate::app::{self, Options};
@@ -96,7 +96,7 @@ fn show(record: &Record, calls: &mut BTreeMap<CallId, String>) -> std::io::Resul
         }
         Record::CallEnded { ending, answer, text, .. } => {
             let answer = answer.as_ref().map(|answer| format!(" ({answer})")).unwrap_or_default();
-            line(&format!("[result] {}{answer}\n{}", super::run::ending_word(ending), clean(text)))
+            line(&format!("[result] {}{answer}\n{}", ending_word(ending), clean(text)))
         }
         Record::TurnEnded { .. } => piece("\n"),
         Record::Titled { title } => line(&format!("# {}", clean(title))),

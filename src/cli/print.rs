@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use crate::agent::Alert;
+use crate::agent::{Alert, Ending};
 
 /// Writes `text` and a line end to stdout, [`clean`].
 ///
@@ -97,6 +97,21 @@ fn escaped(json: &str) -> String {
 fn moves(c: char) -> bool {
     let hidden = matches!(c, '\u{200B}' | '\u{200E}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}');
     c.is_control() || hidden
+}
+
+/// A call's ending in a word or two.
+pub fn ending_word(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Ok | Ending::Loaded { .. } => "ok",
+        Ending::Failed => "failed",
+        Ending::InvalidArguments => "invalid arguments",
+        Ending::Unknown => "unknown tool",
+        Ending::Refused => "refused",
+        Ending::NotAllowed => "not allowed",
+        Ending::TimedOut => "timed out",
+        Ending::NotExecuted => "not executed",
+        Ending::Interrupted => "interrupted",
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::print::{self, error, line, piece};
 use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, code_of, start_log};
 use crate::access::{Answer, Attendance};
-use crate::agent::{CallKind, Command, Ending, Event, TurnEnd, Update, UserOrigin};
+use crate::agent::{CallKind, Command, Event, TurnEnd, Update, UserOrigin};
 use crate::app::{self, Options, Prepared, Started};
 use crate::assistant::ports::Store as _;
 use crate::assistant::{Opening, Titles};
@@ -274,7 +274,7 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         Event::Answer { answer, .. } => error(&format!("[answer] {answer}")),
         Event::ToolResult { ending, note, text, .. } => {
             let note = note.as_deref().unwrap_or_else(|| text.lines().next().unwrap_or_default());
-            error(&format!("[result] {}: {}", ending_word(ending), cut(note, 200)));
+            error(&format!("[result] {}: {}", print::ending_word(ending), cut(note, 200)));
         }
         Event::Retrying { message, ms, attempt } => {
             error(&format!("[retry] {message}; try {attempt} in {:.1} s", seconds(*ms)));
@@ -295,20 +295,6 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         _ => {}
     }
     Ok(())
-}
-
-pub(super) fn ending_word(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Ok | Ending::Loaded { .. } => "ok",
-        Ending::Failed => "failed",
-        Ending::InvalidArguments => "invalid arguments",
-        Ending::Unknown => "unknown tool",
-        Ending::Refused => "refused",
-        Ending::NotAllowed => "not allowed",
-        Ending::TimedOut => "timed out",
-        Ending::NotExecuted => "not executed",
-        Ending::Interrupted => "interrupted",
-    }
 }
 
 fn short(arguments: &Value) -> String {
