@@ -17,7 +17,8 @@ use tokio::sync::mpsc;
 
 use crate::access::{AgentName, Attendance, Fault, Registry, Risk, ToolsetFacts, ToolsetName, World};
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
-use crate::assistant::build::{Built, build};
+use crate::assistant::build::Built;
+use crate::assistant::capabilities::Capabilities;
 use crate::assistant::checks::Health;
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, ports};
 use crate::config::{self, Config, Locations, Problems, Sandbox};
@@ -98,18 +99,8 @@ pub struct Prepared {
     pub config: Config,
     /// Where it was found.
     pub locations: Locations,
-    /// Resolved.
-    pub world: World,
-    /// Every installed toolset.
-    pub toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>>,
-    /// Startup's accepted builds.
-    pub built: BTreeMap<ToolsetName, Built>,
-    /// What a build may use.
-    pub services: Services,
-    /// How long one may take.
-    pub build_timeout: Duration,
-    /// What the checks said.
-    pub health: Health,
+    /// What can be called.
+    pub capabilities: Capabilities,
     /// What a person should know.
     pub alerts: Vec<Alert>,
     /// `--model`, else what the configuration says of the entry agent.
@@ -121,8 +112,8 @@ pub struct Prepared {
 impl Prepared {
     /// K6: what the tools that run programs can do, of those that the entry agent holds from the start.
     pub fn exec_line(&self) -> String {
-        let entry = self.world.entry();
-        let held = self.world.fresh(entry);
+        let entry = self.capabilities.world.entry();
+        let held = self.capabilities.world.fresh(entry);
         let programs: Vec<String> =
             held.tools().iter().filter(|tool| tool.risk == Risk::Exec).map(|tool| tool.id.name.to_string()).collect();
         let names = programs.join(" and ");
@@ -137,7 +128,7 @@ impl Prepared {
 
     /// The model string of `agent` as people may see it, as far as it is known without asking any server.
     pub fn model_of(&self, agent: &AgentName) -> Option<String> {
-        let own = if agent == self.world.entry() {
+        let own = if agent == self.capabilities.world.entry() {
             self.model.clone()
         } else {
             self.config.effective(agent).model.map(str::to_owned)
@@ -184,72 +175,57 @@ async fn prepare_from(
         }
         Err(faults) => faults,
     })?;
-    let Some(Installed { mut world, toolsets }) = checked else {
+    let Some(Installed { world, toolsets }) = checked else {
         return Err(other("the configuration was read and not checked".to_owned(), None));
     };
-    let services = Services { data: config.data.clone(), working_directory: locations.working_directory.clone() };
-    let build_timeout = Duration::from_secs(config.toolsets.build_timeout_s);
     let mut alerts = Vec::new();
-    let mut built = BTreeMap::new();
-    for name in world.startup_builds() {
-        let Some(toolset) = toolsets.get(&name) else { continue };
-        if let Some(made) = built_and_judged(&mut world, toolset, &services, build_timeout, &mut alerts).await {
-            built.insert(name, made);
+    let mut capabilities = Capabilities {
+        world,
+        toolsets,
+        built: BTreeMap::new(),
+        services: Services { data: config.data.clone(), working_directory: locations.working_directory.clone() },
+        build_timeout: Duration::from_secs(config.toolsets.build_timeout_s),
+        health: Health::default(),
+    };
+    for name in capabilities.world.startup_builds() {
+        if let Some(made) = build(&mut capabilities, &name, &mut alerts).await {
+            capabilities.built.insert(name, made);
         }
     }
-    world.resolve().map_err(|faults| Problems::from_faults(&config.source, faults))?;
-    world.allow(&options.allow).map_err(|faults| {
+    capabilities.world.resolve().map_err(|faults| Problems::from_faults(&config.source, faults))?;
+    capabilities.world.allow(&options.allow).map_err(|faults| {
         other(faults.join("\n       "), Some("--allow takes a toolset, toolset.tool, or agent=entry".to_owned()))
     })?;
-    let shadows = world.shadows();
+    let shadows = capabilities.world.shadows();
     alerts.extend(shadows.alerts.into_iter().map(warning));
     for agent in shadows.not_checked {
         tracing::info!(%agent, "not checked for shadowed tools: not all of its resident toolsets were built");
     }
     // What the other agents start with, so that every report of them is whole.
-    let agents: Vec<AgentName> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
-    for name in agents.iter().flat_map(|agent| world.resident(agent)).collect::<Vec<_>>() {
-        let unknown = world.last_build(&name).is_none() && world.failure(&name).is_none();
-        if let Some(toolset) = toolsets.get(&name).filter(|_| unknown) {
-            built_and_judged(&mut world, toolset, &services, build_timeout, &mut alerts).await;
+    let world = &capabilities.world;
+    let agents = world.declarations().agents.iter().map(|agent| &agent.name.value);
+    for name in agents.flat_map(|agent| world.resident(agent)).collect::<Vec<_>>() {
+        if capabilities.world.last_build(&name).is_none() && capabilities.world.failure(&name).is_none() {
+            build(&mut capabilities, &name, &mut alerts).await;
         }
     }
-    let mut health = Health::default();
-    health.refresh(&mut world, &toolsets, system::clock::now_ms(), CHECK_TIMEOUT).await;
-    let model = options.model.clone().or_else(|| config.effective(world.entry()).model.map(str::to_owned));
-    Ok(Prepared {
-        config,
-        locations,
-        world,
-        toolsets,
-        built,
-        services,
-        build_timeout,
-        health,
-        alerts,
-        model,
-        selection: None,
-    })
+    capabilities.refresh_checks(system::clock::now_ms(), CHECK_TIMEOUT).await;
+    let model = options.model.clone().or_else(|| config.effective(capabilities.world.entry()).model.map(str::to_owned));
+    Ok(Prepared { config, locations, capabilities, alerts, model, selection: None })
 }
 
-/// One build through the one function and the hook (P8). `None`: it failed, or it is refused; a refusal is one of the faults
-/// that `World::resolve` reports together.
-async fn built_and_judged(
-    world: &mut World,
-    toolset: &Arc<dyn Toolset>,
-    services: &Services,
-    limit: Duration,
-    alerts: &mut Vec<Alert>,
-) -> Option<Built> {
-    match build(Arc::clone(toolset), services.clone(), limit).await {
+/// One build. `None`: it failed, which is an alert, or it is refused; a refusal is one of the faults that `World::resolve`
+/// reports together.
+async fn build(capabilities: &mut Capabilities, name: &ToolsetName, alerts: &mut Vec<Alert>) -> Option<Built> {
+    match capabilities.build(name).await {
         Ok(made) => {
             alerts.extend(made.left_out.iter().map(|sentence| warning(sentence.clone())));
-            made.judge(world).is_ok().then_some(made)
+            Some(made)
         }
         Err(error) => {
-            let name = ToolsetName::new(toolset.name());
-            world.report_failure(&name, &error);
-            alerts.push(warning(format!("Could not build '{name}': {error}")));
+            if capabilities.world.failure(name).is_some() {
+                alerts.push(warning(format!("Could not build '{name}': {error}")));
+            }
             None
         }
     }
@@ -366,26 +342,14 @@ pub async fn start(
     titles: Titles,
     opening: Opening,
 ) -> Result<Started, StartError> {
-    let Prepared {
-        config,
-        locations,
-        world,
-        toolsets,
-        built,
-        services,
-        build_timeout,
-        health,
-        mut alerts,
-        model,
-        selection,
-    } = prepared;
+    let Prepared { config, locations, capabilities, mut alerts, model, selection } = prepared;
     let selection = match selection {
         Some(selection) => selection,
         None => select_model(&config, model.as_deref()).await?,
     };
-    let client = client(&config, &world, &selection)?;
+    let client = client(&config, &capabilities.world, &selection)?;
     alerts.extend(client.notices().iter().cloned().map(warning));
-    let settings = config.effective(world.entry());
+    let settings = config.effective(capabilities.world.entry());
     let setup = Setup {
         agent: AgentSettings {
             opener: settings.system_message.unwrap_or(OPENER).trim().to_owned(),
@@ -393,12 +357,7 @@ pub async fn start(
             concurrent_tools: config.assistant.concurrent_tools,
             max_attempts: config.provider(client.spec().provider.name()).max_attempts,
         },
-        world,
-        toolsets,
-        built,
-        services,
-        build_timeout,
-        health,
+        capabilities,
         check_timeout: CHECK_TIMEOUT,
         preview_timeout: PREVIEW_TIMEOUT,
         model: Arc::new(ModelPort(client)),

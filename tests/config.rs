@@ -490,12 +490,12 @@ fn w1_a_saved_switch_keeps_every_comment_and_the_file_still_loads() {
     let (_folder, locations) = somewhere();
     let path = config::init(&locations).unwrap();
     let names = |names: &[&str]| NewValue::Names(names.iter().map(|name| (*name).to_owned()).collect());
-    let config = config::set(&locations, "toolsets.disabled", &names(&["misc"]), |_| Vec::new()).unwrap();
+    let config = config::set(&locations, "toolsets.disabled", |_| names(&["misc"]), |_| Vec::new()).unwrap().config;
     assert_eq!(config.declarations.disabled.len(), 1);
     let saved = fs::read_to_string(&path).unwrap();
     assert_eq!(saved, config::EXAMPLE.replace("disabled = [] ", "disabled = [\"misc\"] "));
     assert_eq!(saved, config.source.text);
-    config::set(&locations, "toolsets.disabled", &names(&[]), |_| Vec::new()).unwrap();
+    config::set(&locations, "toolsets.disabled", |_| names(&[]), |_| Vec::new()).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), config::EXAMPLE);
     let left: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
     assert_eq!(left.len(), 1, "no temporary file is left behind");
@@ -506,7 +506,7 @@ fn a14_nothing_is_saved_that_the_next_start_would_refuse() {
     let (_folder, locations) = somewhere();
     let path = config::init(&locations).unwrap();
     let refused = |key: &str, value: NewValue| {
-        let error = config::set(&locations, key, &value, |_| Vec::new()).unwrap_err().to_string();
+        let error = config::set(&locations, key, |_| value, |_| Vec::new()).unwrap_err().to_string();
         assert_eq!(fs::read_to_string(&path).unwrap(), config::EXAMPLE, "{key}");
         error
     };
@@ -514,7 +514,7 @@ fn a14_nothing_is_saved_that_the_next_start_would_refuse() {
     assert!(refused("display.mouze", NewValue::Boolean(true)).contains("unknown key"));
     assert!(refused("mouse", NewValue::Boolean(true)).contains("no key inside a table"));
     let check = |config: &Config| vec![fault_at(config, &["toolsets", "disabled"], "nothing installs 'x'")];
-    let error = config::set(&locations, "toolsets.disabled", &NewValue::Names(vec!["x".to_owned()]), check);
+    let error = config::set(&locations, "toolsets.disabled", |_| NewValue::Names(vec!["x".to_owned()]), check);
     assert!(error.unwrap_err().to_string().contains("nothing installs 'x'"));
     assert_eq!(fs::read_to_string(&path).unwrap(), config::EXAMPLE);
 }
@@ -529,7 +529,7 @@ fn of_two_that_save_at_once_none_loses_a_write() {
             let locations = &locations;
             scope.spawn(move || {
                 for value in 1..=5 {
-                    let saved = config::set(locations, key, &NewValue::Integer(value), |_| Vec::new());
+                    let saved = config::set(locations, key, |_| NewValue::Integer(value), |_| Vec::new());
                     saved.unwrap_or_else(|error| panic!("{key}: {error}"));
                 }
             });
@@ -551,7 +551,7 @@ fn w1_a_switch_is_made_of_what_the_file_says_at_that_moment() {
             let names = config.declarations.disabled.iter().map(|word| word.value.to_string());
             NewValue::Names(names.chain([name.to_owned()]).collect())
         };
-        config::change(&locations, "toolsets.disabled", list, |_| Vec::new()).unwrap()
+        config::set(&locations, "toolsets.disabled", list, |_| Vec::new()).unwrap()
     };
     assert_eq!(off("fs").before, before);
     let disabled = off("misc").config.declarations.disabled;
@@ -564,11 +564,11 @@ fn who_never_gets_to_write_is_told_so() {
     let path = config::init(&locations).unwrap();
     let folder = fs::File::open(path.parent().unwrap()).unwrap();
     folder.lock().unwrap();
-    let error = config::set(&locations, "display.mouse", &NewValue::Boolean(true), |_| Vec::new()).unwrap_err();
+    let error = config::set(&locations, "display.mouse", |_| NewValue::Boolean(true), |_| Vec::new()).unwrap_err();
     assert!(matches!(error, WriteError::Busy(_)) && error.to_string().contains("another kokua is writing"), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), config::EXAMPLE);
     drop(folder);
-    config::set(&locations, "display.mouse", &NewValue::Boolean(true), |_| Vec::new()).unwrap();
+    config::set(&locations, "display.mouse", |_| NewValue::Boolean(true), |_| Vec::new()).unwrap();
 }
 
 #[cfg(unix)]
@@ -579,7 +579,7 @@ fn a_link_to_the_file_stays_a_link() {
     let elsewhere = folder.path().join("dotfiles.toml");
     fs::rename(&path, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
-    config::set(&locations, "display.mouse", &NewValue::Boolean(true), |_| Vec::new()).unwrap();
+    config::set(&locations, "display.mouse", |_| NewValue::Boolean(true), |_| Vec::new()).unwrap();
     assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
     assert!(fs::read_to_string(&elsewhere).unwrap().contains("\nmouse = true\n"));
 }

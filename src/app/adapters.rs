@@ -134,7 +134,7 @@ impl SwitchesInFile {
     }
 
     fn set(&self, key: &str, value: impl FnOnce(&Config) -> NewValue) -> Result<(), PortError> {
-        let written = config::change(&self.locations, key, value, super::display_faults);
+        let written = config::set(&self.locations, key, value, super::display_faults);
         let written =
             written.map_err(|error| PortError { message: error.to_string(), hint: None, cause: Cause::Outside })?;
         let mut known = self.known();

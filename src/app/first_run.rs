@@ -26,7 +26,7 @@ pub async fn offer(options: &Options) -> Result<Outcome, StartError> {
     let page = FirstRun {
         config: prepared.config.source.path.display().to_string(),
         data: prepared.config.data.display().to_string(),
-        report: report(&prepared.world, prepared.world.entry(), None, None),
+        report: report(&prepared.capabilities.world, prepared.capabilities.world.entry(), None, None),
         programs: prepared.exec_line(),
         model: sentence(&selection),
     };

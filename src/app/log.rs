@@ -31,8 +31,8 @@ pub fn start(prepared: &Prepared, debug: bool) -> Result<Vec<String>, StartError
     tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %prepared.config.source.path.display(), "start");
     tracing::info!("{}", prepared.exec_line());
     let mut lines = Vec::new();
-    for agent in &prepared.world.declarations().agents {
-        let line = summary(&report(&prepared.world, &agent.name.value, None, None));
+    for agent in &prepared.capabilities.world.declarations().agents {
+        let line = summary(&report(&prepared.capabilities.world, &agent.name.value, None, None));
         tracing::info!("{line}");
         lines.push(line);
     }

@@ -47,10 +47,11 @@ impl Health {
         for (toolset, installed) in toolsets {
             for facts in world.last_build(toolset).unwrap_or_default() {
                 let (name, tool) = (toolset.as_str(), facts.name.as_str());
+                // Most tools have none.
+                let Some(check) = installed.check(tool) else { continue };
                 if !self.checks.due(name, tool, now) {
                     continue;
                 }
-                let Some(check) = installed.check(tool) else { continue };
                 self.checks.ask(name, tool, now);
                 let asking = tokio::task::spawn_blocking(move || probe(check));
                 asked.push(Late { toolset: toolset.clone(), tool: facts.name.clone(), asking });
@@ -87,8 +88,8 @@ impl Driver {
     pub(super) async fn refresh_checks(&mut self) {
         let now = self.setup.surroundings.now();
         let limit = self.setup.check_timeout;
-        self.setup.health.refresh(&mut self.setup.world, &self.setup.toolsets, now, limit).await;
-        for Late { toolset, tool, asking } in std::mem::take(&mut self.setup.health.late) {
+        self.setup.capabilities.refresh_checks(now, limit).await;
+        for Late { toolset, tool, asking } in std::mem::take(&mut self.setup.capabilities.health.late) {
             let messages = self.messages.clone();
             spawn(async move {
                 let probe = asking.await.unwrap_or(Probe::NoAnswer);
@@ -99,7 +100,7 @@ impl Driver {
 
     /// A late answer.
     pub(super) async fn hear_check(&mut self, toolset: &ToolsetName, tool: &ToolName, probe: Probe) {
-        if self.setup.health.take(&mut self.setup.world, toolset, tool, Some(probe)) {
+        if self.setup.capabilities.health.take(&mut self.setup.capabilities.world, toolset, tool, Some(probe)) {
             self.report().await;
         }
     }

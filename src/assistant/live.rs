@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::task::AbortHandle;
 
 use super::asks::Pending;
-use super::build::{Built, build};
+use super::build::Built;
 use super::ports::{Log, PortError};
 use super::{Driver, Severity};
 use crate::access::{ToolId, ToolsetName};
@@ -115,7 +115,7 @@ impl Driver {
     ) {
         let mut tools = BTreeMap::new();
         let mut resident = Vec::new();
-        for name in self.setup.world.resident(&self.entry) {
+        for name in self.setup.capabilities.world.resident(&self.entry) {
             match self.built_for_wiring(&name).await {
                 Ok(built) => resident.push(keep(&mut tools, &built)),
                 Err(error) => {
@@ -124,7 +124,7 @@ impl Driver {
                 }
             }
         }
-        let deferred = self.setup.world.deferred(&self.entry);
+        let deferred = self.setup.capabilities.world.deferred(&self.entry);
         let mut preloaded = Vec::new();
         for name in loads.iter().map(|name| ToolsetName::new(name.as_str())).filter(|name| deferred.contains(name)) {
             match self.built_for_wiring(&name).await {
@@ -141,7 +141,7 @@ impl Driver {
             concurrent_tools: self.setup.agent.concurrent_tools,
             max_attempts: self.setup.agent.max_attempts,
         };
-        let run = Run::new(spec, &self.setup.world, resident, preloaded, records);
+        let run = Run::new(spec, &self.setup.capabilities.world, resident, preloaded, records);
         for skipped in run.skipped() {
             tracing::info!(agent = %self.entry, toolset = %skipped.toolset, tool = %skipped.tool, holder = %skipped.holder,
                 "a tool's name was taken");
@@ -169,14 +169,10 @@ impl Driver {
 
     /// A build for wiring: startup's own the first time, a new one after that; judged either way.
     async fn built_for_wiring(&mut self, name: &ToolsetName) -> Result<Built, String> {
-        if let Some(built) = self.setup.built.remove(name) {
+        if let Some(built) = self.setup.capabilities.built.remove(name) {
             return Ok(built);
         }
-        let Some(toolset) = self.setup.toolsets.get(name) else {
-            return Err("nothing installs it".to_owned());
-        };
-        let result = build(Arc::clone(toolset), self.setup.services.clone(), self.setup.build_timeout).await;
-        self.judged(name, result)
+        self.setup.capabilities.build(name).await
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod asks;
 pub mod build;
+pub mod capabilities;
 pub mod checks;
 mod conversations;
 mod live;
@@ -14,21 +15,19 @@ mod titles;
 mod turns;
 mod window;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::access::{AgentName, Attendance, Span, Spanned, ToolName, ToolsetName, World};
+use crate::access::{AgentName, Attendance, Span, Spanned, ToolName, ToolsetName};
 use crate::agent::update::Preview;
 use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
 use crate::tool::check::Probe;
-use crate::tool::{Services, Toolset};
 
 use asks::Allowed;
 use build::Built;
-use checks::Health;
+use capabilities::Capabilities;
 use live::Live;
 use ports::{Cause, Model, PortError, Store, Surroundings, Switches};
 
@@ -72,18 +71,8 @@ pub enum Opening {
 
 /// Everything the driver is made of.
 pub struct Setup {
-    /// Resolved: startup's builds were reported to it.
-    pub world: World,
-    /// Every installed toolset.
-    pub toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>>,
-    /// Startup's accepted builds, used for the first wiring.
-    pub built: BTreeMap<ToolsetName, Built>,
-    /// What a build may use.
-    pub services: Services,
-    /// Seconds a build may take.
-    pub build_timeout: Duration,
-    /// What startup's checks said.
-    pub health: Health,
+    /// Resolved: startup's builds were reported to its world.
+    pub capabilities: Capabilities,
     /// How long a health check may take.
     pub check_timeout: Duration,
     /// How long a card's preview may take.
@@ -126,7 +115,7 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (updates, outbox) = mpsc::channel(UPDATES);
     let (messages, mailbox) = mpsc::channel(MESSAGES);
-    let (entry, window) = (setup.world.entry().clone(), setup.model.window());
+    let (entry, window) = (setup.capabilities.world.entry().clone(), setup.model.window());
     let window_asks = window::ASKS;
     let driver =
         Driver { entry, live: None, generations: 0, showings: 0, window, window_asks, messages, updates, setup };
@@ -207,7 +196,7 @@ impl Driver {
         if self.is_running() {
             self.feed(Input::Leave).await;
         }
-        let entries = self.setup.world.unused_allows();
+        let entries = self.setup.capabilities.world.unused_allows();
         if !entries.is_empty() {
             self.tell(Event::UnusedAllows { entries }).await;
         }
@@ -228,7 +217,7 @@ impl Driver {
             Command::Switch { toolset, to } => self.switch(&toolset, to).await,
             Command::KeepTheme { name } => self.keep_theme(name).await,
             Command::Revoke { grant } => {
-                if !self.setup.world.revoke(grant) {
+                if !self.setup.capabilities.world.revoke(grant) {
                     self.alert(Severity::Notice, format!("There is no grant {grant}."), None).await;
                 }
                 self.report().await;
@@ -296,7 +285,7 @@ impl Driver {
 
     /// The hook on a load's build (P8). The run says what failed (R10, P9).
     async fn accept_load(&mut self, toolset: &ToolsetName, result: Result<Built, String>) -> Result<Built, String> {
-        let accepted = self.judged(toolset, result);
+        let accepted = self.setup.capabilities.judged(toolset, result);
         match &accepted {
             Ok(built) => {
                 for sentence in &built.left_out {
@@ -308,30 +297,16 @@ impl Driver {
         accepted
     }
 
-    /// Every build after startup's goes through here before any of it is given to anybody (P8).
-    fn judged(&mut self, toolset: &ToolsetName, result: Result<Built, String>) -> Result<Built, String> {
-        match result {
-            Ok(built) => match built.judge(&mut self.setup.world) {
-                Ok(()) => Ok(built),
-                Err(refusal) => Err(refusal.message),
-            },
-            Err(error) => {
-                self.setup.world.report_failure(toolset, &error);
-                Err(error)
-            }
-        }
-    }
-
     /// W1: applied and saved, or neither.
     async fn switch(&mut self, toolset: &ToolsetName, to: command::Switched) {
-        let mut disabled = self.setup.world.declarations().disabled.clone();
+        let mut disabled = self.setup.capabilities.world.declarations().disabled.clone();
         disabled.retain(|word| word.value != *toolset);
         if to == command::Switched::Off {
             disabled.push(Spanned::new(toolset.clone(), Span::default()));
         }
-        let before = self.setup.world.declarations().disabled.clone();
+        let before = self.setup.capabilities.world.declarations().disabled.clone();
         // What the world refuses would keep the program from starting, so it must not get into the file.
-        let applied = match self.setup.world.switch_off(disabled) {
+        let applied = match self.setup.capabilities.world.switch_off(disabled) {
             Ok(()) => {
                 let (switches, toolset) = (Arc::clone(&self.setup.switches), toolset.clone());
                 let saved = saved(move || switches.switch(&toolset, to)).await;
@@ -341,7 +316,7 @@ impl Driver {
         };
         if let Err((error, hint)) = applied {
             // These held until now, so they are no faults.
-            let _held = self.setup.world.switch_off(before);
+            let _held = self.setup.capabilities.world.switch_off(before);
             self.alert(Severity::Warning, format!("'{toolset}' was not switched: {error}"), hint).await;
         }
         self.report().await;
@@ -365,7 +340,7 @@ impl Driver {
         let mut lines = vec![
             format!("model       {}", self.setup.model.label()),
             format!("agent       {}", self.entry),
-            format!("data        {}", self.setup.services.data.display()),
+            format!("data        {}", self.setup.capabilities.services.data.display()),
         ];
         match &self.live {
             Some(live) => lines.extend(live.diagnostics(self.setup.surroundings.now())),
@@ -376,7 +351,7 @@ impl Driver {
 
     /// F3 and F4 of every declared agent: the running one as it is, the others as they would start.
     async fn report(&mut self) {
-        let world = &self.setup.world;
+        let world = &self.setup.capabilities.world;
         let mut events = Vec::new();
         let agents = world.declarations().agents.iter().map(|agent| agent.name.value.clone());
         for agent in agents {

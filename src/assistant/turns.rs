@@ -46,7 +46,7 @@ impl Driver {
             }
             let moment = self.moment();
             let Some(live) = &mut self.live else { return };
-            for effect in live.run.step(moment, &mut self.setup.world, input) {
+            for effect in live.run.step(moment, &mut self.setup.capabilities.world, input) {
                 self.carry_out(effect, &mut inputs).await;
             }
         }
@@ -224,7 +224,7 @@ impl Driver {
             arguments,
             attendance: self.setup.attendance,
         };
-        if let Err(sentence) = self.setup.world.grant(call) {
+        if let Err(sentence) = self.setup.capabilities.world.grant(call) {
             self.alert(Severity::Notice, sentence, None).await;
         }
         self.report().await;
@@ -271,11 +271,11 @@ impl Driver {
             return;
         }
         let Some(live) = &mut self.live else { return };
-        let Some(found) = self.setup.toolsets.get(&toolset).cloned() else {
+        let Some(found) = self.setup.capabilities.toolsets.get(&toolset).cloned() else {
             inputs.push_back(Input::LoadEnded { call, result: Err("nothing installs it".to_owned()) });
             return;
         };
-        let (services, limit) = (self.setup.services.clone(), self.setup.build_timeout);
+        let (services, limit) = (self.setup.capabilities.services.clone(), self.setup.capabilities.build_timeout);
         let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
         live.loads.insert(call);
         // Not one of the call's tasks: a load whose caller is stopped is still judged by the hook, and held by nobody.

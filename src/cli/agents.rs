@@ -22,10 +22,10 @@ impl Agents {
     pub(super) async fn run(self, options: Options) -> Result<u8, Ended> {
         let prepared = app::prepare(&options).await?;
         let mut agents = Vec::new();
-        for agent in &prepared.world.declarations().agents {
+        for agent in &prepared.capabilities.world.declarations().agents {
             let name = agent.name.value.clone();
             let model = prepared.model_of(&name).unwrap_or_else(|| "discovered at start".to_owned());
-            agents.push((model, report(&prepared.world, &name, None, None)));
+            agents.push((model, report(&prepared.capabilities.world, &name, None, None)));
         }
         alerts(&prepared.alerts);
         if self.json {

@@ -31,9 +31,11 @@ impl Toolsets {
     pub(super) async fn run(self, options: Options) -> Result<u8, Ended> {
         let prepared = app::prepare(&options).await?;
         let mut listed = Vec::new();
-        for facts in prepared.world.registry().toolsets() {
-            let Some(toolset) = prepared.toolsets.get(&facts.name) else { continue };
-            let built = build(Arc::clone(toolset), prepared.services.clone(), prepared.build_timeout).await;
+        for facts in prepared.capabilities.world.registry().toolsets() {
+            let Some(toolset) = prepared.capabilities.toolsets.get(&facts.name) else { continue };
+            let built =
+                build(Arc::clone(toolset), prepared.capabilities.services.clone(), prepared.capabilities.build_timeout)
+                    .await;
             let rows = built.map(|built| {
                 let row = |facts: crate::access::ToolFacts| Row {
                     check: toolset.check(facts.name.as_str()).map_or(Ok(()), |check| check()),
@@ -43,7 +45,7 @@ impl Toolsets {
                 };
                 built.facts().into_iter().map(row).collect::<Vec<_>>()
             });
-            listed.push((facts, access::off(&prepared.world, &facts.name), rows));
+            listed.push((facts, access::off(&prepared.capabilities.world, &facts.name), rows));
         }
         alerts(&prepared.alerts);
         if self.json {

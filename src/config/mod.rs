@@ -25,7 +25,7 @@ pub use problem::{Problem, Problems};
 pub use reference::reference;
 pub use resolve::{load, load_with, parse};
 pub use show::{show, without_credentials};
-pub use write::{NewValue, WriteError, Written, change, init, set};
+pub use write::{NewValue, WriteError, Written, init, set};
 
 /// The configuration that is written on the first run.
 pub const EXAMPLE: &str = include_str!("../../config.example.toml");

@@ -72,23 +72,7 @@ pub fn init(locations: &Locations) -> Result<PathBuf, WriteError> {
     }
 }
 
-/// Sets `key`, such as `toolsets.disabled`, in the file as it is now, and returns the configuration that it makes.
-/// Comments, order and everything else stay as they are; the file is replaced whole or not at all, and of two programs
-/// that save at once none takes back what the other saved. Waits for that for two seconds at most.
-///
-/// # Errors
-/// The file as it would be does not load or fails `check`, others wrote all the time, or the disk said no. Then nothing has
-/// changed.
-pub fn set(
-    locations: &Locations,
-    key: &str,
-    value: &NewValue,
-    check: impl FnOnce(&Config) -> Vec<Fault>,
-) -> Result<Config, WriteError> {
-    change(locations, key, |_| value.clone(), check).map(|written| written.config)
-}
-
-/// What [`change`] did.
+/// What [`set`] did.
 #[derive(Debug)]
 pub struct Written {
     /// The file's text before.
@@ -97,11 +81,14 @@ pub struct Written {
     pub config: Config,
 }
 
-/// As [`set`], to a value that is made of what the file says at that moment: what somebody else wrote into it is kept.
+/// Sets `key`, such as `toolsets.disabled`, in the file as it is now, to a value that may be made of what it says at that
+/// moment. Comments, order and everything else stay as they are; the file is replaced whole or not at all, and of two
+/// programs that save at once none takes back what the other saved. Waits for that for two seconds at most.
 ///
 /// # Errors
-/// As [`set`].
-pub fn change(
+/// The file as it would be does not load or fails `check`, others wrote all the time, or the disk said no. Then nothing has
+/// changed.
+pub fn set(
     locations: &Locations,
     key: &str,
     value: impl FnOnce(&Config) -> NewValue,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::{AssistantMessage, Delta, Failure, Message, Opaque, Part, Request, StopReason, ToolChoice, Usage};
 use crate::config::Thinking;
 
-use super::failure::{Place, cut, in_stream, malformed};
+use super::failure::{Place, cut, in_stream, json, malformed};
 use super::history::{self, IdRule, Ids};
 use super::options::ModelOptions;
 use super::sse::Frame;
@@ -246,8 +246,7 @@ impl Decoder {
         if data.is_empty() || self.done {
             return Ok(out);
         }
-        let event: Value = serde_json::from_str(data)
-            .map_err(|error| malformed(&self.place, &format!("a frame that is not JSON: {error}")))?;
+        let event = json(&self.place, "frame", data)?;
         let name = event.get("type").and_then(Value::as_str).or(frame.event.as_deref()).unwrap_or_default();
         let index = event.get("index").and_then(Value::as_u64);
         match name {

@@ -65,6 +65,14 @@ pub fn malformed(place: &Place, what: &str) -> Failure {
     failure(FailureKind::Malformed, &format!("{place} sent what is not this wire: {what}"), hint, Retry::Never)
 }
 
+/// One frame or line of a stream as JSON. `unit`: which of the two, for the failure's words.
+///
+/// # Errors
+/// It is none: [`malformed`].
+pub fn json(place: &Place, unit: &str, text: &str) -> Result<Value, Failure> {
+    serde_json::from_str(text).map_err(|error| malformed(place, &format!("a {unit} that is not JSON: {error}")))
+}
+
 /// There is no key to call with.
 pub fn no_key(place: &Place, cause: &str) -> Failure {
     failure(FailureKind::Unauthorized, &format!("no key for {place}: {cause}"), key_hint(place), Retry::Never)

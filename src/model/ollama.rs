@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::{Delta, Failure, Message, Opaque, Request, StopReason, ToolChoice, Usage};
 use crate::config::Thinking;
 
-use super::failure::{Place, cut, in_stream, malformed};
+use super::failure::{Place, cut, in_stream, json, malformed};
 use super::history::{self, IdRule, Ids};
 use super::options::ModelOptions;
 use super::sse::Frame;
@@ -137,8 +137,7 @@ impl Decoder {
         if data.is_empty() || self.stopped {
             return Ok(out);
         }
-        let line: Value = serde_json::from_str(data)
-            .map_err(|error| malformed(&self.place, &format!("a line that is not JSON: {error}")))?;
+        let line = json(&self.place, "line", data)?;
         if line.get("error").is_some_and(|error| !error.is_null()) {
             return Err(in_stream(&self.place, &line));
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::{Delta, Failure, Message, Opaque, Part, Request, StopReason, ToolChoice, Usage};
 use crate::config::Thinking;
 
-use super::failure::{Place, cut, in_stream, malformed};
+use super::failure::{Place, cut, in_stream, json, malformed};
 use super::history::{self, IdRule, Ids};
 use super::options::ModelOptions;
 use super::select::Provider;
@@ -256,8 +256,7 @@ impl Decoder {
             self.stop(None, &mut out);
             return Ok(out);
         }
-        let chunk: Value = serde_json::from_str(data)
-            .map_err(|error| malformed(&self.place, &format!("a frame that is not JSON: {error}")))?;
+        let chunk = json(&self.place, "frame", data)?;
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
             return Err(in_stream(&self.place, error));
         }

@@ -18,6 +18,7 @@ use kokua::agent::{
     CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, Record, Request, Update,
 };
 use kokua::assistant::build::build;
+use kokua::assistant::capabilities::Capabilities;
 use kokua::assistant::checks::Health;
 use kokua::assistant::ports::{Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
@@ -670,12 +671,14 @@ impl House {
         world.resolve().unwrap();
         world.allow(&options.allow.iter().map(|entry| (*entry).to_owned()).collect::<Vec<_>>()).unwrap();
         let (handle, updates) = start(Setup {
-            world,
-            toolsets,
-            built,
-            services,
-            build_timeout: DEADLINE,
-            health: Health::default(),
+            capabilities: Capabilities {
+                world,
+                toolsets,
+                built,
+                services,
+                build_timeout: DEADLINE,
+                health: Health::default(),
+            },
             check_timeout: options.check_timeout,
             preview_timeout: options.preview_timeout,
             agent: AgentSettings {
