@@ -7,8 +7,8 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use kokua::access::declare::{EntryList, Pair};
 use kokua::access::{
-    AgentDeclaration, AgentName, Available, Declarations, Filter, Kind, Registry, Risk, Span, Spanned, ToolFacts,
-    ToolName, ToolsetFacts, ToolsetName, Withheld, World, offer,
+    AgentDeclaration, AgentName, AllowList, Available, Conditions, Declarations, Held, Kind, Life, Outcome, Registry,
+    Risk, Span, Spanned, ToolFacts, ToolName, ToolsetFacts, ToolsetName, World, explain, offer,
 };
 
 fn spanned<T>(value: T, line: usize) -> Spanned<T> {
@@ -25,6 +25,7 @@ fn tools(of: usize, count: usize) -> Vec<ToolFacts> {
         risk: Risk::Read,
         bytes: 400,
         digest: "0123456789abcdef".to_owned(),
+        trigger: None,
         schema: std::sync::Arc::default(),
     };
     (0..count).map(tool).collect()
@@ -38,6 +39,7 @@ fn registry(toolsets: usize) -> Registry {
             kind: Kind::BuiltIn,
             description: "A toolset.".to_owned(),
             entry_agent_only: false,
+            commands: Vec::new(),
         };
         registry.register(facts).expect("a fresh name");
     }
@@ -78,13 +80,20 @@ fn offer_chain(criterion: &mut Criterion) {
     }
     world.resolve().expect("every entry matches");
     world.switch_off(vec![spanned(toolset(3), 1)]).expect("an installed toolset");
-    let down = Withheld { filter: Filter::Check, reason: "down".to_owned() };
-    world.report_check(&toolset(7), Some("toolset_7_tool_1"), Some(down));
+    world.report_check(&toolset(7), Some("toolset_7_tool_1"), Some("down".to_owned()));
     let agent = AgentName::new("assistant");
     let held = world.fresh(&agent);
+    // A chain that every filter looks at: the mode withholds a kind, and the turn has a list of all its tools.
+    let names = held.tools().iter().map(|tool| tool.id.name.clone()).collect();
+    let conditions = Conditions {
+        mode: Some(world.mode("companion").expect("a shipped mode")),
+        allow: Some(AllowList { names, held: 500 }),
+        ..Conditions::default()
+    };
     assert_eq!(held.tools().len(), 500, "the budget is for 500 tools");
     criterion.bench_function("offer of 500 tools", |bencher| {
-        bencher.iter(|| offer(black_box(&world), black_box(&agent), black_box(&held)));
+        let life = Life::new(&agent, &held).under(&conditions);
+        bencher.iter(|| offer(black_box(&world), black_box(life)));
     });
 }
 
@@ -113,5 +122,30 @@ fn policies(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, offer_chain, policies);
+/// Every agent's every tool, each with its five answers and all their reasons.
+fn explanations(criterion: &mut Criterion) {
+    let mut world = World::new(declarations(100, 40), registry(40)).expect("sound tables");
+    for index in 0..40 {
+        world.report_build(&toolset(index), &tools(index, 50)).expect("every entry matches");
+    }
+    world.resolve().expect("every entry matches");
+    let agents: Vec<AgentName> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
+    let held: Vec<Held> = agents.iter().map(|agent| world.fresh(agent)).collect();
+    let mut group = criterion.benchmark_group("explain");
+    group.sample_size(10);
+    group.bench_function("every pair of 100 agents and 2,000 tools", |bencher| {
+        bencher.iter(|| {
+            let mut asks = 0;
+            for (agent, held) in agents.iter().zip(&held) {
+                for tool in held.tools() {
+                    let explanation = explain(&world, Life::new(agent, held), &tool.id, None);
+                    asks += usize::from(explanation.outcome == Outcome::Asks);
+                }
+            }
+            assert!(black_box(asks) > 0);
+        });
+    });
+}
+
+criterion_group!(benches, offer_chain, policies, explanations);
 criterion_main!(benches);

@@ -47,6 +47,7 @@ fn agent() -> (World, Run) {
         kind: Kind::BuiltIn,
         description: "A shelf.".to_owned(),
         entry_agent_only: false,
+        commands: Vec::new(),
     };
     registry.register(facts).expect("a fresh name");
     let declarations = Declarations {
@@ -73,6 +74,7 @@ fn agent() -> (World, Run) {
         max_iterations: 10,
         concurrent_tools: true,
         max_attempts: 1,
+        conditions: kokua::access::Conditions::default(),
     };
     let run = Run::new(spec, &world, vec![build], Vec::new(), &[]);
     (world, run)
@@ -84,7 +86,7 @@ fn run(criterion: &mut Criterion) {
         bench.iter_batched(
             || (agent(), deltas(5_000).collect::<Vec<_>>()),
             |((mut world, mut run), deltas)| {
-                let said = Input::Said { text: "go on".to_owned(), attendance: Attendance::Attended };
+                let said = Input::Said { text: "go on".to_owned(), attendance: Attendance::Attended, only: None };
                 let began = run.step(MOMENT, &mut world, said);
                 assert!(began.iter().any(|effect| matches!(effect, Effect::CallModel(_))), "{began:?}");
                 for delta in deltas {

@@ -55,6 +55,7 @@ fn screen(answers: usize) -> Ui {
             conversation: "c1".to_owned(),
             title: Some("a long one".to_owned()),
             agent: AgentName::new("assistant"),
+            mode: kokua::access::ModeName::new("work"),
             model: "rehearsal".to_owned(),
             rehearsal: true,
             window: None,

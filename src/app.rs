@@ -7,7 +7,7 @@ pub mod first_run;
 pub mod log;
 pub mod screen;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,10 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::access::{AgentName, Attendance, Fault, Registry, Risk, ToolsetFacts, ToolsetName, World};
+use crate::access::name::shown;
+use crate::access::{
+    AgentName, Attendance, Fault, ModeName, Registry, Risk, ToolName, ToolsetFacts, ToolsetName, World,
+};
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::Built;
 use crate::assistant::capabilities::Capabilities;
@@ -52,6 +55,10 @@ pub struct Options {
     pub debug: bool,
     /// `--allow`, as written (P21).
     pub allow: Vec<String>,
+    /// `--only`, as written (W6).
+    pub only: Vec<String>,
+    /// `--mode`, as written (W3).
+    pub mode: Option<String>,
 }
 
 /// Why the program does not start.
@@ -105,6 +112,10 @@ pub struct Prepared {
     pub alerts: Vec<Alert>,
     /// `--model`, else what the configuration says of the entry agent.
     pub model: Option<String>,
+    /// `--only` of `kokua run` (W6).
+    pub only: Option<BTreeSet<ToolName>>,
+    /// `--mode` (W3).
+    pub mode: Option<ModeName>,
     /// Which model that came to be, where it was selected already.
     selection: Option<model::Selection>,
 }
@@ -211,7 +222,28 @@ async fn prepare_from(
     }
     capabilities.refresh_checks(system::clock::now_ms(), CHECK_TIMEOUT).await;
     let model = options.model.clone().or_else(|| config.effective(capabilities.world.entry()).model.map(str::to_owned));
-    Ok(Prepared { config, locations, capabilities, alerts, model, selection: None })
+    let mode = options.mode.as_deref().map(|name| capabilities.world.mode(name)).transpose();
+    let mode = mode.map_err(|sentence| other(format!("--mode: {sentence}"), None))?;
+    let only = only(&capabilities.world, &options.only)?;
+    Ok(Prepared { config, locations, capabilities, alerts, model, only, mode, selection: None })
+}
+
+/// The tools that `--only` names, by declared name (W6). A name that no toolset of the entry agent built so far has may
+/// still be one of a deferred toolset, which is not built for this; but what becomes held later is outside anyway.
+fn only(world: &World, names: &[String]) -> Result<Option<BTreeSet<ToolName>>, StartError> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let held = world.fresh(world.entry());
+    for name in names {
+        if !held.tools().iter().any(|tool| tool.id.name.as_str() == name) {
+            let held: Vec<&str> = held.tools().iter().map(|tool| tool.id.name.as_str()).collect();
+            let hint = format!("its tools: {}", held.join(", "));
+            let message = format!("--only: '{}' starts with no tool named '{}'", world.entry(), shown(name));
+            return Err(other(message, Some(hint)));
+        }
+    }
+    Ok(Some(names.iter().map(ToolName::new).collect()))
 }
 
 /// One build. `None`: it failed, which is an alert, or it is refused; a refusal is one of the faults that `World::resolve`
@@ -254,6 +286,7 @@ impl Installed {
                 }
             }
         }
+        faults.extend(later_faults(config));
         faults.extend(display_faults(config));
         faults.extend(model_faults(config));
         match World::new(config.declarations.clone(), registry) {
@@ -268,6 +301,29 @@ impl Installed {
             }
         }
     }
+}
+
+/// What this version cannot do yet: it is said, and nothing is taken for what it is not.
+fn later_faults(config: &Config) -> Vec<Fault> {
+    let declarations = &config.declarations;
+    let mut faults = Vec::new();
+    for agent in &declarations.agents {
+        if let Some(first) = agent.delegates_to.first() {
+            let name = &agent.name.value;
+            let message = format!(
+                "delegates_to of [agents.{name}] names workers, and spawning workers comes with a later version"
+            );
+            let hint = Some("write delegates_to = [] for now".to_owned());
+            faults.push(Fault { rule: "D1", span: Some(first.span), message, hint });
+        }
+    }
+    if declarations.auto_approval {
+        let span = config.source.place(&["security", "auto_approval", "enabled"]);
+        let message = "[security.auto_approval].enabled: reviewers come with a later version".to_owned();
+        let hint = Some("set enabled = false: review entries then ask you, as confirm entries do".to_owned());
+        faults.push(Fault { rule: "V1", span, message, hint });
+    }
+    faults
 }
 
 /// What only the screen knows to be wrong: keys and theme.
@@ -342,7 +398,7 @@ pub async fn start(
     titles: Titles,
     opening: Opening,
 ) -> Result<Started, StartError> {
-    let Prepared { config, locations, capabilities, mut alerts, model, selection } = prepared;
+    let Prepared { config, locations, capabilities, mut alerts, model, only, mode, selection } = prepared;
     let selection = match selection {
         Some(selection) => selection,
         None => select_model(&config, model.as_deref()).await?,
@@ -366,6 +422,8 @@ pub async fn start(
         switches: Arc::new(SwitchesInFile::new(locations, &config.source)),
         titles: if config.assistant.generate_titles { titles } else { Titles::FirstWords },
         attendance,
+        only,
+        mode,
         opening,
         alerts,
     };
@@ -427,6 +485,7 @@ fn facts(toolset: &dyn Toolset) -> ToolsetFacts {
         kind: toolset.kind(),
         description: toolset.description().to_owned(),
         entry_agent_only: toolset.entry_agent_only(),
+        commands: toolset.commands().iter().map(|command| (*command).to_owned()).collect(),
     }
 }
 

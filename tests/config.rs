@@ -259,6 +259,7 @@ fn installed() -> Registry {
             kind: Kind::BuiltIn,
             description: String::new(),
             entry_agent_only: false,
+            commands: Vec::new(),
         };
         registry.register(facts).unwrap();
     }

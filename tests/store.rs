@@ -228,7 +228,7 @@ fn a_call_keeps_its_ledger_and_an_unknown_word_in_one_costs_no_call() {
     let bytes = String::from_utf8(written(directory.path(), &records)).unwrap();
     assert_eq!(store::read(directory.path(), ID).unwrap().records, records);
 
-    let newer = bytes.replace("\"filter\":\"check\"", "\"filter\":\"mode\"");
+    let newer = bytes.replace("\"filter\":\"check\"", "\"filter\":\"weather\"");
     assert_ne!(newer, bytes);
     fs::write(path(directory.path()), newer).unwrap();
     let opened = store::read(directory.path(), ID).unwrap();

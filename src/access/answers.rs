@@ -2,8 +2,10 @@
 //!
 //! Texts only; what is true is asked of the world.
 
+use super::conditions::Life;
 use super::held::{Arrival, Held, HeldTool, LoadOutcome};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolsetName, WireName, near, shown};
+use super::offer::{Chain, Filter};
 use super::registry::ToolFacts;
 use super::world::World;
 
@@ -18,9 +20,9 @@ enum Listed {
 
 impl World {
     /// The names line of the system message (R4), if something is loadable at wiring. Names only.
-    pub fn names_line(&self, agent: &AgentName, held: &Held) -> Option<String> {
-        let loadable = self.loadable(agent, held);
-        if loadable.is_empty() || !self.core_tools(agent).contains(&"load_tools") {
+    pub fn names_line(&self, life: Life<'_>) -> Option<String> {
+        let loadable = self.loadable(life);
+        if loadable.is_empty() || !self.core_tools(life.agent).contains(&"load_tools") {
             return None;
         }
         Some(format!("Also available, load before use: {}.", joined(&loadable)))
@@ -30,11 +32,11 @@ impl World {
     /// the name are not part of it.
     ///
     /// # Errors
-    /// The exact answer: unknown, resident, already loaded, switched off, or refused.
-    pub fn may_load(&self, agent: &AgentName, held: &Held, name: &str) -> Result<ToolsetName, String> {
+    /// The exact answer: unknown, resident, already loaded, withheld from this turn, not connected, or refused.
+    pub fn may_load(&self, life: Life<'_>, name: &str) -> Result<ToolsetName, String> {
         let name = name.trim();
-        let Some(toolset) = self.table(agent).available.iter().find(|toolset| toolset.as_str() == name) else {
-            let loadable = self.loadable(agent, held);
+        let Some(toolset) = self.table(life.agent).available.iter().find(|toolset| toolset.as_str() == name) else {
+            let loadable = self.loadable(life);
             let rest = if loadable.is_empty() {
                 "Everything available is already in your tools.".to_owned()
             } else {
@@ -42,32 +44,29 @@ impl World {
             };
             return Err(format!("No tool group named '{}'. {rest}", shown(name)));
         };
-        match held.arrival(toolset) {
+        match life.held.arrival(toolset) {
             Some(Arrival::Loaded) => return Err(format!("'{toolset}' is already loaded.")),
             Some(_) => return Err(format!("'{toolset}' is resident: its tools are already in your tool list.")),
             None => {}
         }
-        if let Some(reason) = self.switched_off(toolset) {
-            return Err(could_not_load(toolset, &format!("it is switched off: {reason}")));
-        }
-        match self.refusal(toolset) {
-            Some(refusal) => Err(could_not_load(toolset, &refusal.message)),
+        match self.may_build(life, toolset) {
+            Some(why) => Err(could_not_load(toolset, &why)),
             None => Ok(toolset.clone()),
         }
     }
 
     /// The answer of `available_tools(filter)` (R5): a line for each toolset, in available order. The filter is a part of a
     /// name or description in any casing.
-    pub fn available_tools(&self, agent: &AgentName, held: &Held, filter: &str) -> String {
+    pub fn available_tools(&self, life: Life<'_>, filter: &str) -> String {
         let filter = filter.trim();
         let wanted = filter.to_lowercase();
         let mut lines = Vec::new();
-        for toolset in &self.table(agent).available {
+        for toolset in &self.table(life.agent).available {
             let description = self.registry.get(toolset.as_str()).map_or("", |facts| facts.description.as_str());
             if !toolset.as_str().contains(&wanted) && !description.to_lowercase().contains(&wanted) {
                 continue;
             }
-            let state = match self.listed(held, toolset) {
+            let state = match self.listed(life, toolset) {
                 Listed::Resident => "resident".to_owned(),
                 Listed::Loaded => "loaded".to_owned(),
                 Listed::Loadable => "loadable".to_owned(),
@@ -75,7 +74,7 @@ impl World {
                 Listed::Off(reason) => format!("off: {reason}"),
             };
             let asks =
-                self.asks_first(agent, toolset).map(|names| format!(" Asks first: {names}.")).unwrap_or_default();
+                self.asks_first(life.agent, toolset).map(|names| format!(" Asks first: {names}.")).unwrap_or_default();
             lines.push(format!("{toolset} [{state}]: {description}{asks}"));
         }
         if lines.is_empty() {
@@ -89,7 +88,7 @@ impl World {
 
     /// The error result for a wire name that is not held (A12): near names out of `offered` and the toolset to load. Says
     /// nothing about what is held and withheld.
-    pub fn unknown_tool(&self, agent: &AgentName, held: &Held, offered: &[&HeldTool], wire: &str) -> String {
+    pub fn unknown_tool(&self, life: Life<'_>, offered: &[&HeldTool], wire: &str) -> String {
         let close = near(wire, offered.iter().map(|tool| tool.wire.as_str()), 3);
         let close: Vec<String> = close.iter().map(|name| format!("'{name}'")).collect();
         let mut sentences = vec![format!("Tool '{}' not found.", shown(wire))];
@@ -100,7 +99,7 @@ impl World {
             let provides = |toolset: &&ToolsetName| {
                 self.last_build(toolset).is_some_and(|tools| tools.iter().any(|tool| has_name(toolset, tool, wire)))
             };
-            sentences.push(match self.loadable(agent, held).into_iter().find(provides) {
+            sentences.push(match self.loadable(life).into_iter().find(provides) {
                 Some(toolset) => format!("'{toolset}' provides it: call load_tools with that name first."),
                 None => "If it belongs to a tool group you have not loaded, call available_tools to see what you can \
                          load, then load_tools."
@@ -110,17 +109,22 @@ impl World {
         sentences.join(" ")
     }
 
-    /// The loadable toolsets of `agent`: available, not held, and neither refused nor off.
-    pub(super) fn loadable(&self, agent: &AgentName, held: &Held) -> Vec<&ToolsetName> {
-        let is_loadable = |toolset: &&ToolsetName| matches!(self.listed(held, toolset), Listed::Loadable);
-        self.table(agent).available.iter().filter(is_loadable).collect()
+    /// The loadable toolsets of an agent: available, not held, and neither refused nor off.
+    pub(super) fn loadable(&self, life: Life<'_>) -> Vec<&ToolsetName> {
+        let is_loadable = |toolset: &&ToolsetName| matches!(self.listed(life, toolset), Listed::Loadable);
+        self.table(life.agent).available.iter().filter(is_loadable).collect()
     }
 
-    fn listed(&self, held: &Held, toolset: &ToolsetName) -> Listed {
-        if let Some(reason) = self.switched_off(toolset) {
-            return Listed::Off(reason);
+    fn listed(&self, life: Life<'_>, toolset: &ToolsetName) -> Listed {
+        let owner = Owner::Toolset(toolset.clone());
+        let arrival = life.held.arrival(toolset);
+        // What W6 lets through of a held toolset is decided tool by tool.
+        let withheld = Chain::new(self, life.conditions).refuses(&owner);
+        let withheld = withheld.filter(|(filter, _)| arrival.is_none() || *filter != Filter::Exclusion);
+        if let Some((_, reason)) = withheld {
+            return Listed::Off(reason.text);
         }
-        match (held.arrival(toolset), self.refusal(toolset)) {
+        match (arrival, self.refusal(toolset)) {
             (Some(Arrival::Loaded), _) => Listed::Loaded,
             (Some(_), _) => Listed::Resident,
             (None, Some(refusal)) => Listed::Refused(refusal.entry.clone()),
@@ -131,11 +135,13 @@ impl World {
     /// The gated tools of `toolset` under `agent`'s policy, or what the entries say of one that was not built yet.
     fn asks_first(&self, agent: &AgentName, toolset: &ToolsetName) -> Option<String> {
         let gated: Vec<String> = if let Some(tools) = self.last_build(toolset) {
-            let asks = |facts: &&ToolFacts| self.policies.gate(agent, &ToolId::of(toolset, &facts.name)).is_some();
+            let asks = |facts: &&ToolFacts| self.gate(agent, &ToolId::of(toolset, &facts.name)).is_some();
             tools.iter().filter(asks).map(|facts| shown(facts.name.as_str())).collect()
         } else {
-            let entries = || self.policies.of(agent).entries.iter().map(|entry| &entry.gate);
-            if entries().any(|entry| matches!(entry, GateEntry::Toolset(named) if named == toolset)) {
+            let entries = || self.policies.lineage(agent).flat_map(|policy| &policy.entries).map(|entry| &entry.gate);
+            if self.server_gate(toolset).is_some()
+                || entries().any(|entry| matches!(entry, GateEntry::Toolset(named) if named == toolset))
+            {
                 return Some("every tool".to_owned());
             }
             let named = |entry: &GateEntry| match entry {

@@ -2,6 +2,8 @@
 //!
 //! Parsing happens elsewhere; this module never reads a file.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::name::{AgentName, Span, Spanned, ToolsetName};
@@ -68,6 +70,52 @@ pub struct Declarations {
     pub auto_approval: bool,
     /// `[toolsets].disabled`: the person's switches (W1).
     pub disabled: Vec<Spanned<ToolsetName>>,
+    /// `[assistant].mode`: the mode that conversations begin in, if the key was written (W3).
+    pub mode: Option<Spanned<String>>,
+    /// Every `[modes.<name>]`, in file order (W3).
+    pub modes: Vec<ModeDeclaration>,
+    /// `[mcp].default` and `[[mcp.server]].default` (P18).
+    pub server_defaults: ServerDefaults,
+    /// `[security].background` (P12).
+    pub background: Background,
+}
+
+/// One `[modes.<name>]` (W3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModeDeclaration {
+    /// The table's name and place.
+    pub name: Spanned<String>,
+    /// What it withholds, as written.
+    pub withhold: Vec<Spanned<String>>,
+}
+
+/// What happens to a server's tool that no entry matches (P18).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ServerDefault {
+    /// It is treated as in `confirm`.
+    Confirm,
+    /// It runs.
+    #[default]
+    Run,
+}
+
+/// What of P18 is written. A server's own key goes before `[mcp].default`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ServerDefaults {
+    /// `[mcp].default`, if the key was written.
+    pub every: Option<Spanned<ServerDefault>>,
+    /// `[[mcp.server]].default`, of each server that has the key.
+    pub each: BTreeMap<ToolsetName, Spanned<ServerDefault>>,
+}
+
+/// What becomes of a gated call whose conversation is not on screen (P12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Background {
+    /// Its card waits in the inbox, as long as somebody is present.
+    #[default]
+    Park,
+    /// It is auto-denied.
+    Deny,
 }
 
 /// One thing wrong with the declarations. All faults of a configuration are reported together.

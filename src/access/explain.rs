@@ -1,507 +1,352 @@
-//! All five answers for a tool or a whole agent, with every reason. Offering, dispatch, screens and commands ask here.
+//! All five answers for a tool of an agent, with every reason. Offering, dispatch, screens and commands ask here.
 //!
 //! Nothing here decides by itself: it calls the one function that owns each question.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::fmt;
-use std::sync::Arc;
-
 use serde::Serialize;
-use serde_json::Value;
 
-use super::declare::{AgentDeclaration, Available};
-use super::grant::Grant;
-use super::held::{Arrival, Held, HeldTool};
-use super::name::{AgentName, GateEntry, Owner, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{all_withheld, first_withheld, offer};
-use super::policy::{Entry, GateList, Policy};
-use super::registry::{Kind, Risk, ToolFacts, ToolsetFacts};
+use super::approval::{CallFacts, Gate};
+use super::conditions::Life;
+use super::declare::Available;
+use super::grant::Answer;
+use super::held::Arrival;
+use super::name::{AgentName, ToolId, ToolsetName, did_you_mean, near};
+use super::offer::{Chain, Filter, Question};
+use super::policy::{Decision, GateList};
+use super::reason::Reason;
+use super::report::source;
 use super::world::World;
 
-/// One reason with the place that decided it; shown as `reason, line 12`.
+/// One answer: yes or no, and every reason for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Reason {
-    /// For people: a sentence fragment.
-    pub text: String,
-    /// Line of the configuration, if one decided.
-    pub line: Option<usize>,
+pub struct Finding {
+    /// The answer.
+    pub yes: bool,
+    /// All reasons, in the order in which the rules ask. Never empty.
+    pub reasons: Vec<Reason>,
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)?;
-        self.line.iter().try_for_each(|line| write!(f, ", line {line}"))
-    }
+/// The fourth answer: which list gates it, and who answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Approval {
+    /// The list of the entry that decides; `None`: it runs.
+    pub list: Option<GateList>,
+    /// Who answers a call made now.
+    pub answered_by: AnsweredBy,
+    /// Every entry that matches, the deciding one first, and the floor's.
+    pub reasons: Vec<Reason>,
+}
+
+/// Who answers a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum AnsweredBy {
+    /// Nobody is asked: it is not gated.
+    NotAsked,
+    /// A person.
+    Person,
+    /// A reviewer first.
+    Reviewer,
+    /// Something that a person wrote or said earlier, or that nobody is here.
+    Already {
+        /// The answer.
+        answer: Answer,
+    },
+}
+
+/// What a call made now comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It runs without a question.
+    Runs,
+    /// It asks a person.
+    Asks,
+    /// It asks a reviewer.
+    AsksReviewer,
+    /// It could be called, and not now: not loaded, or withheld.
+    NotNow,
+    /// It can never be called with this configuration.
+    Never,
 }
 
 /// The five answers for one tool of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// 1: can it ever call it?
-    pub available: (bool, Vec<Reason>),
+    pub available: Finding,
     /// 2: is it in its context?
-    pub held: (bool, Vec<Reason>),
+    pub held: Finding,
     /// 3: does a call made now carry it?
-    pub offered: (bool, Vec<Reason>),
-    /// 4: does it ask first?
-    pub gated: (Option<GateList>, Vec<Reason>),
+    pub offered: Finding,
+    /// 4: does it ask first, and who answers?
+    pub approval: Approval,
     /// 5: would it run now, after an answer?
-    pub dispatched: (bool, Vec<Reason>),
+    pub dispatched: Finding,
+    /// What all of that comes to.
+    pub outcome: Outcome,
 }
 
-/// A toolset's state for one agent (R5, F3).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-pub enum ToolsetState {
-    /// In the context from the start.
-    Resident,
-    /// Restored from the conversation's own loads.
-    Preloaded,
-    /// Loaded in this life.
-    Loaded,
-    /// Available and one `load_tools` away.
-    Loadable,
-    /// The last build failed; a retry may work.
-    Failed {
-        /// The error.
-        error: String,
-    },
-    /// P9.
-    Refused {
-        /// The entry that refused it.
-        entry: String,
-    },
-    /// Switched off or its check says no.
-    Off {
-        /// Why.
-        reason: String,
-        /// Line of the configuration that switched it off, if one did.
-        line: Option<usize>,
-    },
-    /// Installed, and this agent's table does not list it.
-    NotAvailable,
+/// Something in the way of running a tool (axis 5).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Obstacle {
+    filter: Option<Filter>,
+    reason: Reason,
 }
 
-/// One tool of a toolset in a report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ToolRow {
-    /// Declared name.
-    pub name: ToolName,
-    /// What it may touch.
-    pub risk: Risk,
-    /// Bytes of its definition.
-    pub bytes: usize,
-    /// The list that gates it, under this agent's policy.
-    pub gate: Option<GateList>,
-    /// Who holds its name instead, if it lost it.
-    pub shadowed_by: Option<String>,
-    /// Why it is withheld from a call made now.
-    pub withheld: Option<String>,
-    /// Whether a call made now carries it: held, and no filter withholds it.
-    pub offered: bool,
-    /// The schema of its arguments. Not in `--json`: a listing is not a definition.
-    #[serde(skip)]
-    pub schema: Arc<Value>,
-}
-
-/// One toolset of a report, in available order, those not available last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ToolsetRow {
-    /// The toolset.
-    pub name: ToolsetName,
-    /// Its provider.
-    pub kind: Kind,
-    /// Its description.
-    pub description: String,
-    /// Its state for this agent.
-    #[serde(flatten)]
-    pub state: ToolsetState,
-    /// Its tools as of the last build; `None`: not built yet.
-    pub tools: Option<Vec<ToolRow>>,
-}
-
-/// One entry of a resolved policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EntryRow {
-    /// As written.
-    pub entry: String,
-    /// Which list.
-    pub list: GateList,
-    /// Its line.
-    pub line: usize,
-    /// The tools it resolved to; empty while pending.
-    pub tools: Vec<ToolId>,
-    /// No build of its toolset has resolved it yet.
-    pub pending: bool,
-}
-
-/// Everything that is shown of one agent: `kokua agents`, F3 and F4 print this value and nothing else (K1).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AgentReport {
-    /// The agent.
-    pub agent: AgentName,
-    /// Whether it is the entry agent.
-    pub entry: bool,
-    /// Its description.
-    pub description: String,
-    /// Agents it delegates to.
-    pub delegates_to: Vec<AgentName>,
-    /// `all (22): …` is printed when this is set.
-    pub available_all: bool,
-    /// In available order.
-    pub available: Vec<ToolsetName>,
-    /// `None`: no `resident` key, so every available toolset.
-    pub resident: Option<Vec<ToolsetName>>,
-    /// In available order.
-    pub deferred: Vec<ToolsetName>,
-    /// Every installed toolset with its state.
-    pub toolsets: Vec<ToolsetRow>,
-    /// The core tools that it holds, which belong to no toolset (A8), in held order.
-    pub core: Vec<ToolRow>,
-    /// Where the pair comes from: `declared in [agents.coder.tools], line 41` or `inherited from [assistant.tools], line 12`.
-    pub policy_source: String,
-    /// Resolved and pending entries of both lists.
-    pub entries: Vec<EntryRow>,
-    /// The floor, resolved. It has no lists; its rows say `confirm`.
-    pub floor: Vec<EntryRow>,
-    /// Entries of the default pair that this agent's own pair dropped, as written.
-    pub dropped_defaults: Vec<String>,
-    /// Grants of the conversation the report was made for.
-    pub grants: Vec<Grant>,
-    /// Tools and bytes of the tool block it starts with: what of its resident, preloaded and core tools a call made now
-    /// would carry.
-    pub start_tools: (usize, usize),
-    /// Tools and bytes of what a call made now would carry: the sum of every row of `toolsets` and `core` that is offered.
-    pub offered: (usize, usize),
-}
-
-/// The five answers for `tool` of `agent`, each with every reason. `held`: a running agent's list; `None`: a fresh agent's,
-/// as far as its resident toolsets were built.
-pub fn explain(world: &World, agent: &AgentName, held: Option<&Held>, tool: &ToolId) -> Explanation {
-    let held = held.map_or_else(|| Cow::Owned(world.fresh(agent)), Cow::Borrowed);
-    let held = held.as_ref();
-    let available = explain_available(world, agent, tool);
-    let holds = explain_held(world, agent, held, tool, available.0);
-    let withheld: Vec<Reason> = all_withheld(world, tool)
-        .into_iter()
-        .map(|withheld| {
-            let line = match withheld.filter {
-                super::offer::Filter::SwitchedOff => tool.toolset().and_then(|toolset| switch_line(world, toolset)),
-                super::offer::Filter::Check | super::offer::Filter::NotLoaded => None,
-            };
-            Reason { text: withheld.reason, line }
-        })
-        .collect();
-    let offered = match (holds.0, withheld.is_empty()) {
-        (true, true) => (true, vec![reason("no filter withholds it")]),
-        (true, false) => (false, withheld),
-        (false, _) => {
-            let mut reasons = vec![reason("it is not held")];
-            reasons.extend(withheld);
-            (false, reasons)
+impl Obstacle {
+    /// What follows the tool's name in the refusal that a model reads.
+    pub(super) fn sentence(&self) -> String {
+        match self.filter {
+            Some(filter) => format!("is {}: {}", filter.words(), self.reason.text),
+            None => self.reason.text.clone(),
         }
-    };
-    let digest = held.get(tool).map_or("", |holding| holding.digest.as_str());
-    let dispatched = match world.dispatch(agent, held, tool, digest) {
-        None => (true, vec![reason("it is held, offered and unchanged")]),
-        Some(refusal) => (false, vec![Reason { text: refusal, line: None }]),
-    };
-    Explanation { available, held: holds, offered, gated: explain_gated(world, agent, tool), dispatched }
-}
-
-fn reason(text: &str) -> Reason {
-    Reason { text: text.to_owned(), line: None }
-}
-
-fn at(text: String, line: usize) -> Reason {
-    Reason { text, line: (line > 0).then_some(line) }
-}
-
-fn declaration<'a>(world: &'a World, agent: &AgentName) -> Option<&'a AgentDeclaration> {
-    world.declarations().agents.iter().find(|declared| declared.name.value == *agent)
-}
-
-/// Why no agent's calls carry `toolset`, if that is so: it is switched off (W1), or its check says no (W2).
-pub fn off(world: &World, toolset: &ToolsetName) -> Option<Reason> {
-    if let Some(text) = world.switched_off(toolset) {
-        return Some(Reason { text, line: switch_line(world, toolset) });
     }
-    world.toolset_check_says_no(toolset).map(|withheld| Reason { text: withheld.reason.clone(), line: None })
 }
 
-fn switch_line(world: &World, toolset: &ToolsetName) -> Option<usize> {
-    let named = world.declarations().disabled.iter().find(|word| word.value == *toolset)?;
-    (named.span.line > 0).then_some(named.span.line)
+/// Everything in the way of running `tool` now, in the order of the questions: held, available, every filter, and the
+/// definition that was shown (O3). Dispatch is refused by the first; nothing: it may run.
+pub(super) fn obstacles<'a>(
+    world: &'a World,
+    life: Life<'a>,
+    tool: &'a ToolId,
+    digest: &'a str,
+) -> impl Iterator<Item = Obstacle> {
+    let of_rule = |text: String| Obstacle { filter: None, reason: Reason::rule(text) };
+    let place = life.held.place(tool);
+    let holding = place.and_then(|index| life.held.tools().get(index));
+    let not_held = place.is_none().then(|| of_rule("is not held".to_owned()));
+    let not_available =
+        (!world.may_hold(life.agent, tool)).then(|| of_rule(format!("is not available to '{}'", life.agent)));
+    let withheld = holding.into_iter().flat_map(move |holding| {
+        let chain = Chain::new(world, life.conditions);
+        let question = Question::held(holding, place.unwrap_or_default());
+        let withheld: Vec<_> = chain.withholds(question).collect();
+        withheld.into_iter().map(|(filter, reason)| Obstacle { filter: Some(filter), reason })
+    });
+    let changed = holding
+        .filter(|holding| holding.digest != digest)
+        .map(|_| of_rule("changed since it was shown; call it again".to_owned()));
+    not_held.into_iter().chain(not_available).chain(withheld).chain(changed)
 }
 
-fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> (bool, Vec<Reason>) {
-    let Some(declared) = declaration(world, agent) else {
-        return (false, vec![reason("no such agent is declared")]);
+/// The five answers for `tool`, each with every reason. `call`: a call of it, so that grants, flags and allow lines are
+/// asked too; without one, a call by an attended agent that nothing said earlier answers for.
+pub fn explain(world: &World, life: Life<'_>, tool: &ToolId, call: Option<&CallFacts<'_>>) -> Explanation {
+    let available = explain_available(world, life.agent, tool);
+    let held = explain_held(world, life, tool, available.yes);
+    let offered = explain_offered(world, life, tool, &held);
+    let approval = explain_approval(world, life.agent, tool, call);
+    let digest = life.held.get(tool).map_or("", |holding| holding.digest.as_str());
+    let in_the_way: Vec<Reason> = obstacles(world, life, tool, digest)
+        .map(|obstacle| Reason { text: format!("it {}", obstacle.sentence()), ..obstacle.reason })
+        .collect();
+    let dispatched = if in_the_way.is_empty() {
+        Finding { yes: true, reasons: vec![Reason::rule("it is held, offered and unchanged")] }
+    } else {
+        Finding { yes: false, reasons: in_the_way }
     };
-    let here = declared.name.span.line;
+    let refused = !held.yes && tool.toolset().is_some_and(|toolset| world.refusal(toolset).is_some());
+    let outcome = match (&approval.answered_by, approval.list) {
+        _ if !available.yes || refused => Outcome::Never,
+        _ if !held.yes || !offered.yes || !dispatched.yes => Outcome::NotNow,
+        (AnsweredBy::NotAsked, _) => Outcome::Runs,
+        (AnsweredBy::Person, _) => Outcome::Asks,
+        (AnsweredBy::Reviewer, _) => Outcome::AsksReviewer,
+        (AnsweredBy::Already { answer }, _) if answer.allows() => Outcome::Runs,
+        (AnsweredBy::Already { .. }, _) => Outcome::NotNow,
+    };
+    Explanation { available, held, offered, approval, dispatched, outcome }
+}
+
+/// Why no call of this life carries `toolset`, if that is so: W1, W2 for all of it, W3, W4 or W6.
+pub fn off(world: &World, life: Life<'_>, toolset: &ToolsetName) -> Option<Reason> {
+    let owner = super::name::Owner::Toolset(toolset.clone());
+    let chain = Chain::new(world, life.conditions);
+    // What W6 says of a toolset depends on whether its tools are held: each tool's row says it.
+    let of_all = |filter: &Filter| !matches!(filter, Filter::NotLoaded | Filter::Trigger | Filter::Exclusion);
+    let mut withholding = chain.withholds(Question::toolset(&owner));
+    withholding.find(|(filter, _)| of_all(filter)).map(|(_, reason)| reason)
+}
+
+fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> Finding {
+    let no = |reason: Reason| Finding { yes: false, reasons: vec![reason] };
     let may = world.may_hold(agent, tool);
     let Some(toolset) = tool.toolset() else {
-        let text = if may {
-            format!("[agents.{agent}] earns the core tool")
-        } else {
-            format!("[agents.{agent}] does not earn the core tool")
+        let here = world.declaration(agent).map(|declared| declared.name.span).unwrap_or_default();
+        let earns = if may { "earns" } else { "does not earn" };
+        return Finding {
+            yes: may,
+            reasons: vec![Reason::at(format!("[agents.{agent}] {earns} the core tool"), here)],
         };
-        return (may, vec![at(text, here)]);
     };
     let Some(facts) = world.registry().get(toolset.as_str()) else {
-        return (false, vec![Reason { text: format!("no toolset is named '{toolset}'"), line: None }]);
+        let hint = did_you_mean(&world.registry().near(toolset.as_str())).map(|hint| format!("; {hint}"));
+        return no(Reason::rule(format!("no toolset is named '{toolset}'{}", hint.unwrap_or_default())));
     };
-    let table = format!("[agents.{agent}.tools]");
-    let because = match &declared.available {
-        Available::Absent => at(format!("{table} has no available list"), here),
-        Available::All(span) if may => at(format!("available of {table} is \"all\""), span.line),
-        Available::All(span) => {
-            at(format!("available of {table} is \"all\", which leaves '{}' to the entry agent", facts.name), span.line)
+    let because = match (world.declaration(agent), world.composer(agent)) {
+        (Some(declared), _) => {
+            let (table, here) = (format!("[agents.{agent}.tools]"), declared.name.span);
+            match &declared.available {
+                Available::Absent => Reason::at(format!("{table} has no available list"), here),
+                Available::All(span) if may => Reason::at(format!("available of {table} is \"all\""), *span),
+                Available::All(span) => {
+                    let text =
+                        format!("available of {table} is \"all\", which leaves '{}' to the entry agent", facts.name);
+                    Reason::at(text, *span)
+                }
+                Available::List(words) => match words.iter().find(|listed| listed.value == *toolset) {
+                    Some(named) => Reason::at(format!("available of {table} names '{toolset}'"), named.span),
+                    None if may => {
+                        let skills = words.iter().find(|listed| listed.value.as_str() == "skills");
+                        let text = format!("available of {table} names 'skills', so '{agent}' reaches every skill");
+                        Reason::at(text, skills.map_or(here, |word| word.span))
+                    }
+                    None => {
+                        let text = format!("available of {table} does not name '{toolset}'");
+                        Reason::at(text, words.first().map_or(here, |first| first.span))
+                    }
+                },
+            }
         }
-        Available::List(words) => match words.iter().find(|listed| listed.value == *toolset) {
-            Some(named) => at(format!("available of {table} names '{toolset}'"), named.span.line),
-            None => at(
-                format!("available of {table} does not name '{toolset}'"),
-                words.first().map_or(here, |first| first.span.line),
-            ),
-        },
+        (None, Some(composer)) => {
+            let from = if may { "composed it from" } else { "did not compose it from" };
+            Reason::event(format!("'{composer}' {from} '{toolset}'"), "compose_subagent")
+        }
+        (None, None) => return no(Reason::rule(format!("no agent is named '{agent}'"))),
     };
     let mut reasons = vec![because];
-    let exists = world.last_build(toolset).is_none_or(|tools| tools.iter().any(|facts| facts.name == tool.name));
-    if !exists {
-        reasons.push(Reason { text: format!("the last build of '{toolset}' has no such tool"), line: None });
+    let build = world.last_build(toolset);
+    let exists = build.is_none_or(|tools| tools.iter().any(|facts| facts.name == tool.name));
+    if let (false, Some(tools)) = (exists, build) {
+        let close = near(tool.name.as_str(), tools.iter().map(|facts| facts.name.as_str()), 3);
+        let hint = did_you_mean(&close).map(|hint| format!("; {hint}")).unwrap_or_default();
+        reasons.push(Reason::event(format!("'{toolset}' has no such tool{hint}"), "its last build"));
     }
-    (may && exists, reasons)
+    Finding { yes: may && exists, reasons }
 }
 
-fn explain_held(world: &World, agent: &AgentName, held: &Held, tool: &ToolId, available: bool) -> (bool, Vec<Reason>) {
-    let declared = declaration(world, agent);
-    let here = declared.map_or(0, |declared| declared.name.span.line);
-    if let Some(holding) = held.get(tool) {
+fn explain_held(world: &World, life: Life<'_>, tool: &ToolId, available: bool) -> Finding {
+    let agent = life.agent;
+    let declared = world.declaration(agent);
+    let here = declared.map(|declared| declared.name.span).unwrap_or_default();
+    let event =
+        |otherwise: &str| tool.toolset().and_then(|toolset| life.held.event(toolset)).unwrap_or(otherwise).to_owned();
+    if let Some(holding) = life.held.get(tool) {
         let because = match holding.arrival {
-            Arrival::Core => at(format!("[agents.{agent}] earns the core tool"), here),
-            Arrival::Preloaded => reason("the conversation loaded it before"),
-            Arrival::Loaded => reason("load_tools loaded it"),
+            Arrival::Core => Reason::at(format!("[agents.{agent}] earns the core tool"), here),
+            Arrival::Preloaded => Reason::event("the conversation had loaded it", event("load_tools")),
+            Arrival::Loaded => Reason::event("load_tools loaded it", event("load_tools")),
+            Arrival::Skill => Reason::rule("the entry agent always holds the skills that it reaches"),
+            Arrival::Resident if declared.is_none() => {
+                Reason::rule("a composed worker holds all that it is composed from")
+            }
             Arrival::Resident => {
                 let words = declared.and_then(|declared| declared.resident.as_ref());
                 match words.and_then(|words| words.iter().find(|word| Some(&word.value) == tool.toolset())) {
-                    Some(named) => at(format!("resident of [agents.{agent}.tools] names its toolset"), named.span.line),
-                    None => at(
+                    Some(named) => {
+                        Reason::at(format!("resident of [agents.{agent}.tools] names its toolset"), named.span)
+                    }
+                    None => Reason::at(
                         format!("[agents.{agent}.tools] has no resident list: every available toolset is resident"),
                         here,
                     ),
                 }
             }
         };
-        return (true, vec![because]);
+        return Finding { yes: true, reasons: vec![because] };
     }
-    let Some(toolset) = tool.toolset() else { return (false, vec![reason("it is not available")]) };
+    let mut reasons = Vec::new();
     if !available {
-        return (false, vec![reason("it is not available")]);
+        reasons.push(Reason::rule("it is not available"));
     }
-    if held.arrival(toolset).is_some() {
-        let text = match held.holder(&tool.owner, &tool.name).map(|holder| &holder.id) {
-            Some(holder) if *holder != *tool => format!("{holder} holds its name"),
-            _ => "its toolset is held, and the build that it came from had no such tool".to_owned(),
-        };
-        return (false, vec![Reason { text, line: None }]);
+    match tool.toolset() {
+        None if available => reasons.push(Reason::rule("the core tool was not defined")),
+        None => {}
+        Some(toolset) if life.held.arrival(toolset).is_some() => {
+            reasons.push(match life.held.holder(&tool.owner, &tool.name).map(|holder| &holder.id) {
+                Some(holder) if *holder != *tool => Reason::rule(format!("{holder} holds its name")),
+                _ => Reason::rule("its toolset is held, and the build that it came from had no such tool"),
+            });
+        }
+        Some(toolset) => {
+            if let Some(refusal) = world.refusal(toolset) {
+                reasons.push(Reason::event(format!("refused: {}", refusal.message), "a build of it"));
+            }
+            if let Some(error) = world.failure(toolset) {
+                reasons.push(Reason::event(format!("'{toolset}' could not be built: {error}"), "its last build"));
+            }
+            if available && world.table(agent).deferred.contains(toolset) {
+                let words = declared.and_then(|declared| declared.resident.as_ref());
+                let span = words.and_then(|words| words.first()).map_or(here, |first| first.span);
+                let text = format!(
+                    "resident of [agents.{agent}.tools] leaves '{toolset}' out: load_tools with that name adds it"
+                );
+                reasons.push(Reason::at(text, span));
+            } else if available && reasons.is_empty() {
+                reasons.push(Reason::rule(format!("'{toolset}' is resident and was not built yet")));
+            }
+        }
     }
-    let text = if let Some(refusal) = world.refusal(toolset) {
-        format!("every build of '{toolset}' is refused: {}", refusal.message)
-    } else if let Some(error) = world.failure(toolset) {
-        format!("the last build of '{toolset}' failed: {error}")
-    } else if world.resident(agent).contains(toolset) {
-        format!("'{toolset}' is resident and was not built yet")
-    } else {
-        format!("'{toolset}' is deferred: load_tools with that name adds it")
-    };
-    (false, vec![Reason { text, line: None }])
+    Finding { yes: false, reasons }
 }
 
-fn explain_gated(world: &World, agent: &AgentName, tool: &ToolId) -> (Option<GateList>, Vec<Reason>) {
-    let policy = world.policies.of(agent);
-    let matching: Vec<&Entry> =
-        policy.entries.iter().filter(|entry| world.policies.reaches(&entry.gate, tool)).collect();
-    let mut reasons: Vec<Reason> = matching
-        .iter()
-        .map(|entry| {
-            let by_name = if entry.gate.names(tool) { "" } else { ", by the tool's name: whoever holds it" };
-            at(format!("'{}' in {} of [{}]{by_name}", entry.written, entry.list, policy.table), entry.span.line)
-        })
-        .collect();
+fn explain_offered(world: &World, life: Life<'_>, tool: &ToolId, held: &Finding) -> Finding {
+    let chain = Chain::new(world, life.conditions);
+    let place = life.held.place(tool);
+    let question = match place.and_then(|index| Some((index, life.held.tools().get(index)?))) {
+        Some((index, holding)) => Question::held(holding, index),
+        None => Question::absent(tool, world.trigger(tool)),
+    };
+    // That it is not loaded is what `held` says.
+    let withheld = chain.withholds(question).filter(|(filter, _)| *filter != Filter::NotLoaded);
+    let withheld = withheld.map(|(_, reason)| reason);
+    let not_held = (!held.yes).then(|| Reason::rule("it is not in the context"));
+    let reasons: Vec<Reason> = not_held.into_iter().chain(withheld).collect();
     if reasons.is_empty() {
-        let text = format!("in neither list; its pair is {}", source(world, agent));
-        reasons.push(at(text, policy.line.unwrap_or(0)));
+        return Finding { yes: true, reasons: vec![Reason::rule("no filter withholds it")] };
+    }
+    Finding { yes: false, reasons }
+}
+
+fn explain_approval(world: &World, agent: &AgentName, tool: &ToolId, call: Option<&CallFacts<'_>>) -> Approval {
+    let mut reasons: Vec<Reason> = Vec::new();
+    for (policy, entry) in world.policies.gates(agent, tool) {
+        let by_name = if entry.gate.names(tool) { "" } else { ", by the tool's name: whoever holds it" };
+        let text = format!("'{}' in {} of [{}]{by_name}", entry.written, entry.list, policy.table);
+        let reason = Reason::at(text, entry.span);
+        // A composed worker whose composer inherits the default pair meets each entry of it twice.
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    let gate = world.gate(agent, tool);
+    if let Some(Gate::Server(gate)) = &gate {
+        reasons.push(Reason::at(
+            format!("no entry matches it, and default of {} is \"confirm\"", gate.table()),
+            gate.span,
+        ));
+    }
+    let list = gate.map(|gate| gate.list());
+    if list.is_none() {
+        let source = source(world, agent);
+        reasons.push(Reason { text: format!("in neither list; its pair is {}", source.text), ..source });
     }
     if let Some(floor) = world.policies.floor_reaches(tool) {
         let text = format!("'{}' in [security].never_auto_approve: only a person's own answer counts", floor.written);
-        reasons.push(at(text, floor.span.line));
+        reasons.push(Reason::at(text, floor.span));
     }
-    (matching.first().map(|entry| entry.list), reasons)
-}
-
-/// Where `agent`'s pair comes from (P3).
-fn source(world: &World, agent: &AgentName) -> String {
-    let policy = world.policies.of(agent);
-    let how = if world.policies.is_declared(agent) { "declared in" } else { "inherited from" };
-    match policy.line {
-        Some(line) => format!("{how} [{}], line {line}", policy.table),
-        None => format!("{how} [{}], which gates nothing", policy.table),
-    }
-}
-
-/// Everything that is shown of `agent`. `held` and `conversation`: of a running agent; `None`: a fresh one, as far as its
-/// resident toolsets were built.
-pub fn report(world: &World, agent: &AgentName, held: Option<&Held>, conversation: Option<&str>) -> AgentReport {
-    let life = if held.is_some() { Life::Running } else { Life::Fresh };
-    let held = held.map_or_else(|| Cow::Owned(world.fresh(agent)), Cow::Borrowed);
-    let held = held.as_ref();
-    let declared = declaration(world, agent);
-    let available = world.available(agent);
-    let installed = world.registry().toolsets();
-    let first = available.iter().filter_map(|name| world.registry().get(name.as_str()));
-    let rest = installed.iter().filter(|facts| !available.contains(&facts.name));
-    let toolsets = first.chain(rest).map(|facts| toolset_row(world, agent, held, life, facts)).collect();
-    let core = held.tools().iter().filter(|tool| tool.arrival == Arrival::Core);
-    let core =
-        core.filter_map(|tool| Some(tool_row(world, agent, held, &tool.id, world.core(&tool.id.name)?))).collect();
-    let kept = offer(world, agent, held).kept;
-    let kept: Vec<&HeldTool> = kept.iter().filter_map(|index| held.tools().get(*index)).collect();
-    let earned: BTreeSet<&str> =
-        world.declarations().agents.iter().flat_map(|other| world.core_tools(&other.name.value)).collect();
-    let rows = |policy: &Policy| policy.entries.iter().map(|entry| entry_row(world, entry, &earned)).collect();
-    AgentReport {
-        agent: agent.clone(),
-        entry: agent == world.entry(),
-        description: declared.map(|declared| declared.description.clone()).unwrap_or_default(),
-        delegates_to: declared
-            .map(|declared| declared.delegates_to.iter().map(|word| word.value.clone()).collect())
-            .unwrap_or_default(),
-        available_all: declared.is_some_and(|declared| matches!(declared.available, Available::All(_))),
-        resident: declared.and_then(|declared| declared.resident.as_ref()).map(|_| world.resident(agent)),
-        deferred: world.deferred(agent),
-        available,
-        toolsets,
-        core,
-        policy_source: source(world, agent),
-        entries: rows(world.policies.of(agent)),
-        floor: rows(&world.policies.floor),
-        dropped_defaults: dropped_defaults(world, agent),
-        grants: conversation
-            .map(|conversation| {
-                world.grants(conversation).into_iter().filter(|grant| grant.agent == *agent).cloned().collect()
-            })
-            .unwrap_or_default(),
-        start_tools: sum(kept.iter().filter(|tool| tool.arrival != Arrival::Loaded)),
-        offered: sum(kept.iter()),
-    }
-}
-
-/// Whose held list a report shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Life {
-    Running,
-    Fresh,
-}
-
-fn toolset_row(world: &World, agent: &AgentName, held: &Held, life: Life, facts: &ToolsetFacts) -> ToolsetRow {
-    let toolset = &facts.name;
-    let arrival = held.arrival(toolset);
-    let row = |tool: &ToolFacts| tool_row(world, agent, held, &ToolId::of(toolset, &tool.name), tool);
-    ToolsetRow {
-        name: toolset.clone(),
-        kind: facts.kind,
-        description: facts.description.clone(),
-        state: toolset_state(world, agent, arrival, life, toolset),
-        tools: world.last_build(toolset).map(|tools| tools.iter().map(row).collect()),
-    }
-}
-
-fn tool_row(world: &World, agent: &AgentName, held: &Held, id: &ToolId, tool: &ToolFacts) -> ToolRow {
-    let holder = match id.toolset() {
-        Some(toolset) if held.arrival(toolset).is_none() => None,
-        _ => held.holder(&id.owner, &id.name),
+    let answered_by = match (list, call) {
+        (None, _) => AnsweredBy::NotAsked,
+        (Some(_), Some(call)) => match world.judge(call) {
+            Decision::Run => AnsweredBy::NotAsked,
+            Decision::RunAnswered(_, answer) | Decision::AutoDenied(_, answer) => AnsweredBy::Already { answer },
+            Decision::Review(_) => AnsweredBy::Reviewer,
+            Decision::Ask(_) | Decision::Unresolved(_) => AnsweredBy::Person,
+        },
+        (Some(list), None) if world.reviews(list) && world.policies.floor_reaches(tool).is_none() => {
+            AnsweredBy::Reviewer
+        }
+        (Some(_), None) => AnsweredBy::Person,
     };
-    let withheld = first_withheld(world, id).map(|withheld| withheld.reason);
-    ToolRow {
-        name: tool.name.clone(),
-        risk: tool.risk,
-        bytes: tool.bytes,
-        gate: world.policies.gate(agent, id).map(|(_, entry)| entry.list),
-        offered: withheld.is_none() && holder.is_some_and(|holder| holder.id == *id),
-        shadowed_by: holder.filter(|holder| holder.id != *id).map(|holder| match &holder.id.owner {
-            Owner::Core => "core".to_owned(),
-            Owner::Toolset(owner) => owner.to_string(),
-        }),
-        withheld,
-        schema: Arc::clone(&tool.schema),
-    }
-}
-
-fn toolset_state(
-    world: &World,
-    agent: &AgentName,
-    arrival: Option<Arrival>,
-    life: Life,
-    toolset: &ToolsetName,
-) -> ToolsetState {
-    if !world.table(agent).available.contains(toolset) {
-        return ToolsetState::NotAvailable;
-    }
-    if let Some(Reason { text: reason, line }) = off(world, toolset) {
-        return ToolsetState::Off { reason, line };
-    }
-    match arrival {
-        Some(Arrival::Resident | Arrival::Core) => return ToolsetState::Resident,
-        Some(Arrival::Preloaded) => return ToolsetState::Preloaded,
-        Some(Arrival::Loaded) => return ToolsetState::Loaded,
-        None => {}
-    }
-    if let Some(refusal) = world.refusal(toolset) {
-        return ToolsetState::Refused { entry: refusal.entry.clone() };
-    }
-    if let Some(error) = world.failure(toolset) {
-        return ToolsetState::Failed { error: error.to_owned() };
-    }
-    if life == Life::Fresh && world.table(agent).resident.contains(toolset) {
-        return ToolsetState::Resident;
-    }
-    ToolsetState::Loadable
-}
-
-fn entry_row(world: &World, entry: &Entry, earned: &BTreeSet<&str>) -> EntryRow {
-    let tools = world.policies.resolved(&entry.gate, earned);
-    EntryRow { entry: entry.written.clone(), list: entry.list, line: entry.span.line, pending: tools.is_empty(), tools }
-}
-
-/// Entries of the default pair on what `agent` lists that its own pair leaves without a gate.
-fn dropped_defaults(world: &World, agent: &AgentName) -> Vec<String> {
-    if !world.policies.is_declared(agent) {
-        return Vec::new();
-    }
-    let own = world.policies.of(agent);
-    let gated = |tool: &ToolId| world.policies.gate(agent, tool).is_some();
-    let dropped = |entry: &&Entry| match &entry.gate {
-        GateEntry::Toolset(toolset) => {
-            let whole = own.entries.iter().any(|other| other.gate == entry.gate);
-            let built = world.last_build(toolset).filter(|tools| !tools.is_empty());
-            let all = built.is_some_and(|tools| tools.iter().all(|facts| gated(&ToolId::of(toolset, &facts.name))));
-            world.table(agent).available.contains(toolset) && !whole && !all
-        }
-        GateEntry::Tool(toolset, tool) => {
-            world.table(agent).available.contains(toolset) && !gated(&ToolId::of(toolset, tool))
-        }
-        GateEntry::Core => world.core_tools(agent).iter().any(|name| !gated(&ToolId::core(name))),
-        GateEntry::CoreTool(name) => {
-            let tool = ToolId::core(name.as_str());
-            world.may_hold(agent, &tool) && !gated(&tool)
-        }
-    };
-    world.policies.default_pair().entries.iter().filter(dropped).map(|entry| shown(&entry.written)).collect()
-}
-
-/// Tools and bytes.
-fn sum<'a>(tools: impl Iterator<Item = &'a &'a HeldTool>) -> (usize, usize) {
-    tools.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
+    Approval { list, answered_by, reasons }
 }

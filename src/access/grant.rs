@@ -6,9 +6,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::approval::CallFacts;
 use super::name::{AgentName, GateEntry, ToolId, did_you_mean, near, shown};
 use super::policy::listed;
-use super::world::{CallFacts, World};
+use super::world::World;
 
 /// Who or what answered a gated call (P13). Recorded with the call; the receipt row uses exactly these words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,18 @@ pub enum Answer {
     AllowedByFlag {
         /// The entry as written.
         entry: String,
+    },
+    /// A `[[compute.allow]]` line covered it (P21).
+    AllowedByLine {
+        /// Its number in the file, from 1.
+        line: u32,
+    },
+    /// Every reviewer that was asked approved it (V2).
+    ReviewerApproved {
+        /// The model or models.
+        model: String,
+        /// Their sentence.
+        reason: String,
     },
     /// A person denied it.
     Denied,
@@ -55,7 +68,9 @@ impl Answer {
             Self::AllowedOnce
             | Self::AllowedForConversation
             | Self::AllowedByGrant { .. }
-            | Self::AllowedByFlag { .. } => true,
+            | Self::AllowedByFlag { .. }
+            | Self::AllowedByLine { .. }
+            | Self::ReviewerApproved { .. } => true,
             Self::Denied
             | Self::DeniedWithReason { .. }
             | Self::AutoDenied { .. }
@@ -74,11 +89,13 @@ impl fmt::Display for Answer {
             Self::AllowedForConversation => f.write_str("allowed for this conversation"),
             Self::AllowedByGrant { grant } => write!(f, "allowed by grant {grant}"),
             Self::AllowedByFlag { .. } => f.write_str("allowed by --allow"),
+            Self::AllowedByLine { line } => write!(f, "allowed by allow line {line}"),
+            Self::ReviewerApproved { .. } => f.write_str("reviewer approved"),
             Self::Denied => f.write_str("denied"),
             Self::DeniedWithReason { .. } => f.write_str("denied with a reason"),
             Self::AutoDenied { .. } => f.write_str("auto-denied"),
             Self::Expired => f.write_str("expired"),
-            Self::Withdrawn => f.write_str("withdrawn"),
+            Self::Withdrawn => f.write_str("withdrawn (stopped)"),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }
@@ -121,6 +138,12 @@ pub(super) struct Allow {
     agent: AgentName,
     entry: GateEntry,
     used: bool,
+}
+
+impl Allow {
+    fn covers(&self, call: &CallFacts<'_>) -> bool {
+        self.agent == *call.agent && self.entry.names(&call.tool.id)
+    }
 }
 
 impl World {
@@ -212,21 +235,45 @@ impl World {
     }
 
     pub(super) fn earned(&self, agent: &AgentName) -> std::collections::BTreeSet<&'static str> {
-        self.core_tools(agent).into_iter().collect()
+        self.core_tools(agent).iter().copied().collect()
     }
 
-    pub(super) fn answered_by_flag(&mut self, call: &CallFacts<'_>) -> Option<Answer> {
-        // A gate matches by name, whoever holds it (P19); what lets a call through matches only what it says.
-        let covers = |allow: &Allow| allow.agent == *call.agent && allow.entry.names(&call.tool.id);
-        let index = self.allows.iter().position(covers)?;
-        let allow = self.allows.get_mut(index)?;
-        allow.used = true;
-        Some(Answer::AllowedByFlag { entry: allow.written.clone() })
+    /// What a person wrote or said earlier that answers for this call, if anything does and may (P1, P16, P21): an allow line,
+    /// `--allow`, a grant. Never for what the floor reaches; no grant and no flag for a composed worker.
+    pub(super) fn answered(&self, call: &CallFacts<'_>) -> Option<Answer> {
+        if self.policies.floor_reaches(&call.tool.id).is_some() {
+            return None;
+        }
+        let line = call.allow_line.map(|line| Answer::AllowedByLine { line });
+        // A gate matches by name, whoever holds it (P19); what lets a call through matches only what it says. No entry of
+        // `--allow` and no grant is a composed worker's: both are a declared agent's (P16, P22).
+        let flag = || {
+            let allow = self.allows.iter().find(|allow| allow.covers(call))?;
+            Some(Answer::AllowedByFlag { entry: allow.written.clone() })
+        };
+        let grant = || {
+            let grant = self.grants.iter().find(|grant| grant.covers(call))?;
+            self.ungrantable(call.agent, &call.tool.id)
+                .is_none()
+                .then_some(Answer::AllowedByGrant { grant: grant.number })
+        };
+        line.or_else(flag).or_else(grant)
     }
 
-    pub(super) fn answered_by_grant(&mut self, call: &CallFacts<'_>) -> Option<Answer> {
-        let grant = self.grants.iter_mut().find(|grant| grant.covers(call))?;
-        grant.uses = grant.uses.saturating_add(1);
-        Some(Answer::AllowedByGrant { grant: grant.number })
+    /// Counts what answered.
+    pub(super) fn count_use(&mut self, call: &CallFacts<'_>, answer: &Answer) {
+        match answer {
+            Answer::AllowedByGrant { grant } => {
+                if let Some(grant) = self.grants.iter_mut().find(|known| known.number == *grant) {
+                    grant.uses = grant.uses.saturating_add(1);
+                }
+            }
+            Answer::AllowedByFlag { .. } => {
+                if let Some(allow) = self.allows.iter_mut().find(|allow| allow.covers(call)) {
+                    allow.used = true;
+                }
+            }
+            _ => {}
+        }
     }
 }

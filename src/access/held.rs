@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::conditions::Trigger;
 use super::name::{NameDefect, Owner, ToolId, ToolName, ToolsetName, WireName};
 use super::registry::{Risk, ToolFacts, screen};
 
@@ -19,6 +20,8 @@ pub enum Arrival {
     Preloaded,
     /// Of the program itself (A8).
     Core,
+    /// Of a skill that the entry agent reaches (A9): from the start, or when it came to be.
+    Skill,
     /// By `load_tools` in this life.
     Loaded,
 }
@@ -38,14 +41,34 @@ pub struct HeldTool {
     pub bytes: usize,
     /// Digest of its definition.
     pub digest: String,
+    /// What it waits for before it is offered (W7), if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+}
+
+/// A held toolset: how it came, and what made it come where something that happened did (`call-7`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HeldToolset {
+    name: ToolsetName,
+    arrival: Arrival,
+    event: Option<String>,
+}
+
+/// One step of wiring an agent, in held order (R16).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Slot {
+    /// All tools of a toolset's build.
+    Toolset(ToolsetName, Arrival),
+    /// A core tool.
+    Core(&'static str),
 }
 
 /// What one agent holds, in wire order (R16).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Held {
     tools: Vec<HeldTool>,
-    /// Toolsets whose build is in here, in order of arrival, with how they came.
-    toolsets: Vec<(ToolsetName, Arrival)>,
+    /// Toolsets whose build is in here, in order of arrival.
+    toolsets: Vec<HeldToolset>,
     by_name: BTreeMap<ToolName, usize>,
     by_wire: BTreeMap<WireName, usize>,
 }
@@ -68,9 +91,9 @@ impl Held {
         &self.tools
     }
 
-    /// The held toolsets in order of arrival.
-    pub fn toolsets(&self) -> &[(ToolsetName, Arrival)] {
-        &self.toolsets
+    /// The held toolsets in order of arrival, with how they came.
+    pub fn toolsets(&self) -> impl Iterator<Item = (&ToolsetName, Arrival)> {
+        self.toolsets.iter().map(|held| (&held.name, held.arrival))
     }
 
     /// The held tool whose wire name is exactly `wire` (A12): no trimming, case folding or repair.
@@ -80,7 +103,7 @@ impl Held {
 
     /// The held tool that is exactly `tool`.
     pub fn get(&self, tool: &ToolId) -> Option<&HeldTool> {
-        self.by_declared(tool.name.as_str()).filter(|held| held.id == *tool)
+        self.tools.get(self.place(tool)?)
     }
 
     /// The held tool of this declared name, whoever provides it: there is at most one.
@@ -90,15 +113,57 @@ impl Held {
 
     /// How `toolset` came to be held, if it is.
     pub fn arrival(&self, toolset: &ToolsetName) -> Option<Arrival> {
-        self.toolsets.iter().find(|(name, _)| name == toolset).map(|(_, arrival)| *arrival)
+        self.of(toolset).map(|held| held.arrival)
+    }
+
+    /// What made `toolset` come, if something that happened did.
+    pub(super) fn event(&self, toolset: &ToolsetName) -> Option<&str> {
+        self.of(toolset)?.event.as_deref()
+    }
+
+    fn of(&self, toolset: &ToolsetName) -> Option<&HeldToolset> {
+        self.toolsets.iter().find(|held| held.name == *toolset)
+    }
+
+    /// The place of the tool that is exactly `tool`.
+    pub(super) fn place(&self, tool: &ToolId) -> Option<usize> {
+        self.by_name
+            .get(&tool.name)
+            .copied()
+            .filter(|index| self.tools.get(*index).is_some_and(|held| held.id == *tool))
     }
 
     /// Adds one toolset's build at the end; names already held are skipped and said (R7, N1, N2), names that nobody can
     /// hold are left out (A17). A toolset that is already held changes nothing (R9).
     pub fn add(&mut self, toolset: &ToolsetName, arrival: Arrival, tools: &[ToolFacts]) -> LoadOutcome {
+        self.add_by(toolset, arrival, None, tools)
+    }
+
+    /// The same, and what made it come: `call-7`.
+    pub fn add_by(
+        &mut self,
+        toolset: &ToolsetName,
+        arrival: Arrival,
+        event: Option<String>,
+        tools: &[ToolFacts],
+    ) -> LoadOutcome {
         if self.arrival(toolset).is_some() {
             return LoadOutcome::default();
         }
+        self.toolsets.push(HeldToolset { name: toolset.clone(), arrival, event });
+        self.append(toolset, arrival, tools)
+    }
+
+    /// Adds at the end what a held skill's new build has and its held one had not (A9, R16). A tool that is held stays as it
+    /// is, whatever the new build says of it (R17).
+    pub fn grow(&mut self, skill: &ToolsetName, tools: &[ToolFacts]) -> LoadOutcome {
+        let Some(arrival) = self.arrival(skill) else { return LoadOutcome::default() };
+        let fresh: Vec<ToolFacts> =
+            tools.iter().filter(|facts| self.get(&ToolId::of(skill, &facts.name)).is_none()).cloned().collect();
+        self.append(skill, arrival, &fresh)
+    }
+
+    fn append(&mut self, toolset: &ToolsetName, arrival: Arrival, tools: &[ToolFacts]) -> LoadOutcome {
         let screened = screen(tools);
         let mut outcome = LoadOutcome { left_out: screened.left_out, ..LoadOutcome::default() };
         for facts in screened.kept.into_iter().filter_map(|index| tools.get(index)) {
@@ -107,7 +172,6 @@ impl Held {
                 Err(holder) => outcome.skipped.push((facts.name.clone(), holder_words(holder))),
             }
         }
-        self.toolsets.push((toolset.clone(), arrival));
         outcome
     }
 
@@ -140,6 +204,7 @@ impl Held {
             risk: facts.risk,
             bytes: facts.bytes,
             digest: facts.digest.clone(),
+            trigger: facts.trigger,
         });
         Ok(index)
     }

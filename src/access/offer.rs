@@ -4,8 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::held::Held;
-use super::name::{AgentName, ToolId, ToolName, ToolsetName};
+use super::conditions::{Conditions, Life, Trigger};
+use super::held::HeldTool;
+use super::mode::Mode;
+use super::name::{Owner, ToolId, ToolName, ToolsetName};
+use super::reason::Reason;
 use super::registry::Risk;
 use super::world::World;
 
@@ -15,10 +18,33 @@ use super::world::World;
 pub enum Filter {
     /// W1: the person switched the toolset off.
     SwitchedOff,
-    /// W2: a health check says no.
+    /// W2: a health check says no, or a fact does.
     Check,
+    /// W3: the conversation's mode.
+    Mode,
+    /// W4: a worker was narrowed to another toolset.
+    Family,
     /// W5: nothing held; the reason of a deferred toolset's row.
     NotLoaded,
+    /// W6: outside of what this turn may call.
+    Exclusion,
+    /// W7: what it waits for is not there.
+    Trigger,
+}
+
+impl Filter {
+    /// What a tool that it withholds is, as a refusal says it: `<tool> is switched off: …`.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::SwitchedOff => "switched off",
+            Self::Check => "not available now",
+            Self::Mode => "withheld in this mode",
+            Self::Family => "outside of this worker's family",
+            Self::NotLoaded => "not loaded",
+            Self::Exclusion => "outside of what this turn may call",
+            Self::Trigger => "not offered yet",
+        }
+    }
 }
 
 /// Why something is not in this call.
@@ -85,50 +111,157 @@ pub struct Offer {
     pub ledger: Ledger,
 }
 
-/// What a filter is asked about: one tool, in the world of this instant. What later filters need (the conversation's mode,
-/// the spawn's family, the turn's exclusions) joins here.
-pub(super) struct Question<'a> {
-    pub(super) world: &'a World,
-    pub(super) tool: &'a ToolId,
+/// The chain as one agent meets it now, and what it is asked.
+pub(super) struct Chain<'a> {
+    world: &'a World,
+    conditions: &'a Conditions,
+    mode: Option<&'a Mode>,
 }
 
-/// One filter of the chain: why it withholds, or `None` to keep.
-type Rule = fn(&Question<'_>) -> Option<String>;
+/// What a filter is asked about: a tool, or a whole toolset that is not held.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    owner: &'a Owner,
+    /// `None`: the whole toolset.
+    tool: Option<(&'a ToolName, Option<Trigger>)>,
+    /// Its place in the held list, if it is held.
+    held: Option<usize>,
+}
 
-/// The chain, in its order (O1). W5 (not loaded) withholds nothing that is held, so it has no rule here: it is the reason
-/// of the ledger's deferred rows.
-const CHAIN: &[(Filter, Rule)] = &[(Filter::SwitchedOff, switched_off), (Filter::Check, check)];
+impl<'a> Question<'a> {
+    /// About a held tool.
+    pub(super) fn held(tool: &'a HeldTool, index: usize) -> Self {
+        Self { owner: &tool.id.owner, tool: Some((&tool.id.name, tool.trigger)), held: Some(index) }
+    }
+
+    /// About a tool that is not held.
+    pub(super) fn absent(tool: &'a ToolId, trigger: Option<Trigger>) -> Self {
+        Self { owner: &tool.owner, tool: Some((&tool.name, trigger)), held: None }
+    }
+
+    /// About all of a toolset that is not held.
+    pub(super) fn toolset(owner: &'a Owner) -> Self {
+        Self { owner, tool: None, held: None }
+    }
+
+    fn of_toolset(&self) -> Option<&'a ToolsetName> {
+        match self.owner {
+            Owner::Toolset(toolset) => Some(toolset),
+            Owner::Core => None,
+        }
+    }
+}
+
+/// One filter: why it withholds, every reason; none to keep.
+type Rule = fn(&Chain<'_>, &Question<'_>) -> Vec<Reason>;
+
+/// The chain, in its order (O1).
+const CHAIN: [(Filter, Rule); 7] = [
+    (Filter::SwitchedOff, switched_off),
+    (Filter::Check, check),
+    (Filter::Mode, mode),
+    (Filter::Family, family),
+    (Filter::NotLoaded, not_loaded),
+    (Filter::Exclusion, exclusion),
+    (Filter::Trigger, trigger),
+];
 
 /// W1. Core tools belong to no toolset, so it never withholds them (O8).
-fn switched_off(question: &Question<'_>) -> Option<String> {
-    question.tool.toolset().and_then(|toolset| question.world.switched_off(toolset))
+fn switched_off(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
+    question.of_toolset().and_then(|toolset| chain.world.switched_off(toolset)).into_iter().collect()
 }
 
-/// W2. Core tools have no health check (O8).
-fn check(question: &Question<'_>) -> Option<String> {
-    let toolset = question.tool.toolset()?;
-    question.world.check_says_no(toolset, &question.tool.name).map(|withheld| withheld.reason.clone())
+/// W2. Core tools have no health check (O8). Facts go first: no check is asked about what is not there.
+fn check(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
+    let Some(toolset) = question.of_toolset() else { return Vec::new() };
+    chain.world.says_no(toolset, question.tool.map(|(name, _)| name))
 }
 
-/// The first filter that withholds `tool`, with its reason (O1). Offer and dispatch both ask here.
-pub(super) fn first_withheld(world: &World, tool: &ToolId) -> Option<Withheld> {
-    let question = Question { world, tool };
-    CHAIN.iter().find_map(|(filter, rule)| rule(&question).map(|reason| Withheld { filter: *filter, reason }))
+/// W3, core tools included (O8).
+fn mode(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
+    let (Some(mode), Some(name)) = (chain.mode, &chain.conditions.mode) else { return Vec::new() };
+    let tool = question.tool.map(|(tool, _)| tool.as_str());
+    let reason = |(word, span): (&str, Option<super::name::Span>)| {
+        let text = format!("mode '{name}' withholds {word}");
+        span.map_or_else(|| Reason::rule(text.clone()), |span| Reason::at(text.clone(), span))
+    };
+    mode.withholds(chain.world.registry(), question.owner, tool).map(reason).collect()
 }
 
-/// Every filter that withholds `tool`, in the chain's order: what `explain` shows (O1).
-pub(super) fn all_withheld(world: &World, tool: &ToolId) -> Vec<Withheld> {
-    let question = Question { world, tool };
-    CHAIN.iter().filter_map(|(filter, rule)| Some(Withheld { filter: *filter, reason: rule(&question)? })).collect()
+/// W4: a worker that was narrowed keeps its family and what a core tool of it needs.
+fn family(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
+    const KEPT: [&str; 2] = ["available_tools", "activate_skill"];
+    let foreign = |family: &&ToolsetName| match question.owner {
+        Owner::Core => !question.tool.is_some_and(|(name, _)| KEPT.contains(&name.as_str())),
+        Owner::Toolset(toolset) => toolset != *family,
+    };
+    let reason = |family| Reason::rule(format!("this worker was narrowed to '{family}'"));
+    chain.conditions.families.iter().filter(foreign).map(reason).collect()
 }
 
-/// What a model call of `agent`, holding `held`, carries now: held tools that no filter withholds, in held order (O5), and
-/// a row for every held tool and every available toolset that is not held (O9).
-pub fn offer(world: &World, agent: &AgentName, held: &Held) -> Offer {
-    let mut kept = Vec::with_capacity(held.tools().len());
-    let mut tools = Vec::with_capacity(held.tools().len());
-    for (index, tool) in held.tools().iter().enumerate() {
-        let state = match first_withheld(world, &tool.id) {
+/// W5: nothing that is held.
+fn not_loaded(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
+    match question.of_toolset() {
+        Some(toolset) if question.held.is_none() => chain.world.not_loaded(toolset),
+        _ => Vec::new(),
+    }
+}
+
+/// W6: what is not on the turn's list, or became held since the turn began.
+fn exclusion(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
+    let Some(allow) = &chain.conditions.allow else { return Vec::new() };
+    let listed = question.tool.is_none_or(|(name, _)| allow.names.contains(name));
+    let in_time = question.held.is_some_and(|index| index < allow.held);
+    let text = match (listed, in_time) {
+        (true, true) => return Vec::new(),
+        (false, _) => "this turn may call other tools only",
+        (true, false) => "it was not held when this turn began, which may call no more than that",
+    };
+    vec![Reason::rule(text)]
+}
+
+/// W7.
+fn trigger(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
+    match question.tool {
+        Some((_, Some(trigger))) if !chain.conditions.triggers.contains(&trigger) => {
+            vec![Reason::rule(trigger.missing())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl<'a> Chain<'a> {
+    pub(super) fn new(world: &'a World, conditions: &'a Conditions) -> Self {
+        Self { world, conditions, mode: conditions.mode.as_ref().and_then(|mode| world.modes.get(mode)) }
+    }
+
+    /// Every filter that withholds, in the chain's order, with all its reasons (O1): lazily, for an offer reads only the
+    /// first.
+    pub(super) fn withholds(&self, question: Question<'a>) -> impl Iterator<Item = (Filter, Reason)> {
+        CHAIN.iter().flat_map(move |(filter, rule)| rule(self, &question).into_iter().map(|reason| (*filter, reason)))
+    }
+
+    /// The first reason (O1).
+    pub(super) fn first(&self, question: Question<'a>) -> Option<Withheld> {
+        self.withholds(question).next().map(|(filter, reason)| Withheld { filter, reason: reason.text })
+    }
+
+    /// Why a toolset that is not held can be neither loaded, composed nor spawned into now (O7): W1, W3, W4 or W6.
+    pub(super) fn refuses(&self, owner: &'a Owner) -> Option<(Filter, Reason)> {
+        const FINAL: [Filter; 4] = [Filter::SwitchedOff, Filter::Mode, Filter::Family, Filter::Exclusion];
+        self.withholds(Question::toolset(owner)).find(|(filter, _)| FINAL.contains(filter))
+    }
+}
+
+/// What a model call of this agent carries now: held tools that no filter withholds, in held order (O5), and a row for every
+/// held tool and every available toolset that is not held (O9).
+pub fn offer(world: &World, life: Life<'_>) -> Offer {
+    let chain = Chain::new(world, life.conditions);
+    let held = life.held.tools();
+    let mut kept = Vec::with_capacity(held.len());
+    let mut tools = Vec::with_capacity(held.len());
+    for (index, tool) in held.iter().enumerate() {
+        let state = match chain.first(Question::held(tool, index)) {
             None => {
                 kept.push(index);
                 RowState::Offered
@@ -143,31 +276,21 @@ pub fn offer(world: &World, agent: &AgentName, held: &Held) -> Offer {
             state,
         });
     }
-    let deferred = world
-        .table(agent)
-        .available
-        .iter()
-        .filter(|toolset| held.arrival(toolset).is_none())
-        .map(|toolset| LedgerToolset {
+    let row = |toolset: &ToolsetName| {
+        let owner = Owner::Toolset(toolset.clone());
+        let last_build = world.last_build(toolset);
+        LedgerToolset {
             toolset: toolset.clone(),
-            last_build: world.last_build(toolset).map(|tools| {
+            last_build: last_build.map(|tools| {
                 (tools.iter().map(|tool| tool.name.clone()).collect(), tools.iter().map(|tool| tool.bytes).sum())
             }),
-            withheld: not_here(world, toolset),
-        })
-        .collect();
-    Offer { kept, ledger: Ledger { tools, deferred } }
-}
-
-/// Why an available toolset that is not held is not in a call.
-fn not_here(world: &World, toolset: &ToolsetName) -> Withheld {
-    if let Some(reason) = world.switched_off(toolset) {
-        return Withheld { filter: Filter::SwitchedOff, reason };
-    }
-    let reason = match (world.refusal(toolset), world.failure(toolset)) {
-        (Some(refusal), _) => format!("refused: {}", refusal.entry),
-        (None, Some(error)) => format!("not loaded; its last build failed: {error}"),
-        (None, None) => "not loaded".to_owned(),
+            withheld: chain
+                .first(Question::toolset(&owner))
+                .unwrap_or_else(|| Withheld { filter: Filter::NotLoaded, reason: "not loaded".to_owned() }),
+        }
     };
-    Withheld { filter: Filter::NotLoaded, reason }
+    let deferred =
+        world.table(life.agent).available.iter().filter(|toolset| life.held.arrival(toolset).is_none()).map(row);
+    let deferred = deferred.collect();
+    Offer { kept, ledger: Ledger { tools, deferred } }
 }

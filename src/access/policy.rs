@@ -41,8 +41,10 @@ pub enum Decision {
     Run,
     /// Gated, and something a person wrote or said earlier answers for them.
     RunAnswered(AskReason, Answer),
-    /// Gated: a card.
+    /// Gated: a card. One of a conversation that is not on screen waits in the inbox (P12).
     Ask(AskReason),
+    /// Gated by `review`, with auto-approval on: a reviewer first, a card where it does not approve.
+    Review(AskReason),
     /// Gated, and nobody can be asked.
     AutoDenied(AskReason, Answer),
     /// No policy is resolved for this agent yet (P8): refused, with the sentence.
@@ -95,8 +97,8 @@ pub(super) struct Policy {
     pub(super) purpose: Purpose,
     /// The table that it stands in: `assistant.tools`, `agents.coder.tools`, `security`.
     pub(super) table: String,
-    /// The line of its first key, if it has one.
-    pub(super) line: Option<usize>,
+    /// Where its first key stands, if it has one.
+    pub(super) key: Option<Span>,
     /// `confirm` first, then `review`, each in the order written.
     pub(super) entries: Vec<Entry>,
 }
@@ -113,6 +115,8 @@ pub(super) struct Policies {
     declared: BTreeMap<AgentName, usize>,
     pub(super) floor: Policy,
     owners: BTreeMap<ToolName, BTreeSet<ToolsetName>>,
+    /// Who composed each composed worker.
+    composers: BTreeMap<AgentName, AgentName>,
     auto_approval: bool,
 }
 
@@ -139,8 +143,8 @@ impl Policy {
             let place = format!("{list} of [{table}]");
             entries.extend(parse_list(&written.entries, list, &place, faults));
         }
-        let line = lists.iter().filter_map(|(_, written)| written.as_ref()).map(|list| list.key.line).min();
-        Self { purpose: Purpose::Pair, table, line, entries }
+        let key = lists.iter().filter_map(|(_, written)| written.as_ref()).map(|list| list.key).min();
+        Self { purpose: Purpose::Pair, table, key, entries }
     }
 
     /// `'fs.raed_file' in confirm of [assistant.tools]`: how a message names an entry.
@@ -208,14 +212,48 @@ impl Policies {
             }
         }
         let entries = parse_list(&declarations.floor, GateList::Confirm, "[security].never_auto_approve", faults);
-        let line = entries.first().map(|entry| entry.span.line);
-        let floor = Policy { purpose: Purpose::Floor, table: "security".to_owned(), line, entries };
-        Self { all, declared, floor, owners: BTreeMap::new(), auto_approval: declarations.auto_approval }
+        let key = entries.first().map(|entry| entry.span);
+        let floor = Policy { purpose: Purpose::Floor, table: "security".to_owned(), key, entries };
+        Self {
+            all,
+            declared,
+            floor,
+            owners: BTreeMap::new(),
+            composers: BTreeMap::new(),
+            auto_approval: declarations.auto_approval,
+        }
     }
 
     /// The pair that holds for `agent`: its own whole, or the default whole (P3).
     pub(super) fn of(&self, agent: &AgentName) -> &Policy {
         &self.all[self.declared.get(agent).copied().unwrap_or(0)]
+    }
+
+    /// The pairs that hold for `agent` (P4, D8): a declared agent's one, or the default pair and then its composer's own for a
+    /// composed worker, at any depth.
+    pub(super) fn lineage<'a>(&'a self, agent: &'a AgentName) -> impl Iterator<Item = &'a Policy> {
+        // An agent that composed nothing ends the walk, so it is its own pair that comes last.
+        std::iter::successors(Some(agent), |agent| self.composers.get(*agent)).map(|agent| self.of(agent))
+    }
+
+    /// Binds a composed worker's policy to its composer's (D8).
+    pub(super) fn compose(&mut self, worker: AgentName, composer: AgentName) {
+        self.composers.insert(worker, composer);
+    }
+
+    /// Forgets a composed worker.
+    pub(super) fn dissolve(&mut self, worker: &AgentName) {
+        self.composers.remove(worker);
+    }
+
+    /// Who composed `agent`, if somebody did.
+    pub(super) fn composer(&self, agent: &AgentName) -> Option<&AgentName> {
+        self.composers.get(agent)
+    }
+
+    /// Whether `agent` was composed by another.
+    pub(super) fn is_composed(&self, agent: &AgentName) -> bool {
+        self.composers.contains_key(agent)
     }
 
     /// Whether `agent` declares its own pair.
@@ -235,21 +273,30 @@ impl Policies {
         })
     }
 
-    /// The entry of `agent`'s policy that gates `tool`, if one does. By declared name, whoever holds it (P19); `confirm`
-    /// before `review`.
-    pub(super) fn gate(&self, agent: &AgentName, tool: &ToolId) -> Option<(&Policy, &Entry)> {
-        let policy = self.of(agent);
-        self.reaching(policy, tool).map(|entry| (policy, entry))
+    /// The entries of `agent`'s policy that gate `tool`, the deciding one first: by declared name, whoever holds it (P19);
+    /// `confirm` before `review` (D8).
+    pub(super) fn gates<'a>(
+        &'a self,
+        agent: &'a AgentName,
+        tool: &'a ToolId,
+    ) -> impl Iterator<Item = (&'a Policy, &'a Entry)> {
+        [GateList::Confirm, GateList::Review].into_iter().flat_map(move |list| {
+            let entries = move |policy: &'a Policy| {
+                let reaching = self.reaching(policy, tool).filter(move |entry| entry.list == list);
+                reaching.map(move |entry| (policy, entry))
+            };
+            self.lineage(agent).flat_map(entries)
+        })
     }
 
     /// The floor's entry that reaches `tool`, pending ones included (P20).
-    pub(super) fn floor_reaches(&self, tool: &ToolId) -> Option<&Entry> {
-        self.reaching(&self.floor, tool)
+    pub(super) fn floor_reaches<'a>(&'a self, tool: &'a ToolId) -> Option<&'a Entry> {
+        self.reaching(&self.floor, tool).next()
     }
 
-    fn reaching<'a>(&self, policy: &'a Policy, tool: &ToolId) -> Option<&'a Entry> {
+    fn reaching<'a>(&'a self, policy: &'a Policy, tool: &'a ToolId) -> impl Iterator<Item = &'a Entry> {
         let owners = self.owners.get(&tool.name);
-        policy.entries.iter().find(|entry| entry.gate.names(tool) || matches(&entry.gate, &tool.name, owners))
+        policy.entries.iter().filter(move |entry| entry.gate.names(tool) || matches(&entry.gate, &tool.name, owners))
     }
 
     /// Whether an entry reaches this tool: by its text, or by the tool names it resolved to (P19).

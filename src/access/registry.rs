@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::conditions::Trigger;
 use super::name::{NameDefect, ToolName, ToolsetName, near};
 
 /// Longest description or reason that is kept, in characters.
@@ -52,6 +53,8 @@ pub struct ToolsetFacts {
     pub description: String,
     /// Only the entry agent may list it (A7).
     pub entry_agent_only: bool,
+    /// Slash commands that whoever makes it available can use, loaded or not (R19).
+    pub commands: Vec<String>,
 }
 
 /// What access knows of one built tool.
@@ -65,6 +68,9 @@ pub struct ToolFacts {
     pub bytes: usize,
     /// Hex digest of the definition, so that a change after the card was drawn is seen (O3).
     pub digest: String,
+    /// What it waits for before it is offered (W7), if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
     /// The schema of its arguments, to be shown. Nothing here decides by it, and it is stored nowhere: the digest is.
     #[serde(skip)]
     pub schema: Arc<Value>,
@@ -145,6 +151,21 @@ impl Registry {
         Ok(())
     }
 
+    /// Registers a skill, or replaces what is known of one of that name where it stands.
+    ///
+    /// # Errors
+    /// A name that is malformed, reserved, a section's, or taken by something that is no skill.
+    pub(super) fn put_skill(&mut self, facts: ToolsetFacts) -> Result<(), RegisterError> {
+        let known = self.toolsets.iter_mut().find(|known| known.name == facts.name && known.kind == Kind::Skill);
+        match known {
+            Some(known) => {
+                known.description = one_line(&facts.description);
+                Ok(())
+            }
+            None => self.register(ToolsetFacts { kind: Kind::Skill, ..facts }),
+        }
+    }
+
     /// Every toolset in trust order.
     pub fn toolsets(&self) -> &[ToolsetFacts] {
         &self.toolsets
@@ -153,6 +174,11 @@ impl Registry {
     /// The toolset of this name.
     pub fn get(&self, name: &str) -> Option<&ToolsetFacts> {
         self.kinds.contains_key(name).then(|| self.toolsets.iter().find(|facts| facts.name.as_str() == name)).flatten()
+    }
+
+    /// Who provides `toolset`.
+    pub fn kind(&self, toolset: &ToolsetName) -> Option<Kind> {
+        self.kinds.get(toolset).copied()
     }
 
     /// Whether a toolset of this name is installed.

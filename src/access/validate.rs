@@ -159,7 +159,7 @@ fn resident(context: &Context<'_>, agent: &AgentDeclaration, faults: &mut Vec<Fa
     }
 }
 
-/// A10: declared agents, not itself. And, for as long as no worker can be spawned, nothing at all.
+/// A10: declared agents, not itself.
 fn delegates(context: &Context<'_>, agent: &AgentDeclaration, faults: &mut Vec<Fault>) {
     let place = format!("delegates_to of [agents.{}]", agent.name.value);
     duplicates(&agent.delegates_to, &place, faults);
@@ -179,10 +179,6 @@ fn delegates(context: &Context<'_>, agent: &AgentDeclaration, faults: &mut Vec<F
                 hint,
             ));
         }
-    }
-    if let Some(first) = agent.delegates_to.first() {
-        let message = format!("{place} names workers, and spawning workers comes with a later version");
-        faults.push(fault("D1", Some(first.span), message, "write delegates_to = [] for now".to_owned()));
     }
 }
 
@@ -310,7 +306,7 @@ fn entry_fault(
             _ => None,
         };
         let earned = |agent: &&AgentDeclaration| {
-            let earned = core_earned(agent, table(agent));
+            let earned: &[&str] = table(agent).map_or(&[], |table| &table.core);
             wanted.map_or(!earned.is_empty(), |name| earned.contains(&name))
         };
         if concerned.iter().any(earned) {
@@ -349,18 +345,6 @@ fn some_agent_composes(context: &Context<'_>) -> bool {
     context.tables.values().any(|table| table.available.iter().any(|toolset| toolset.as_str() == "capabilities"))
 }
 
-/// The core tools that `agent` earns (A8).
-pub(super) fn core_earned(agent: &AgentDeclaration, table: Option<&Table>) -> Vec<&'static str> {
-    let mut earned = Vec::new();
-    if !agent.delegates_to.is_empty() {
-        earned.push("spawn_subagent");
-    }
-    if table.is_some_and(|table| !table.deferred.is_empty()) {
-        earned.extend(["available_tools", "load_tools"]);
-    }
-    earned
-}
-
 /// P10: `confirm` and `review` of one pair that share a tool by their text.
 fn both_lists(policy: &Policy, faults: &mut Vec<Fault>) {
     let of = |list: GateList| policy.entries.iter().filter(move |entry| entry.list == list);
@@ -375,14 +359,11 @@ fn both_lists(policy: &Policy, faults: &mut Vec<Fault>) {
     }
 }
 
-/// What only auto-approval asks for (P6, P10, V1). It is refused as a whole until there are reviewers.
+/// What only auto-approval asks for (P6, P10).
 fn auto_approval(context: &Context<'_>, policies: &Policies, faults: &mut Vec<Fault>) {
     if !context.declarations.auto_approval {
         return;
     }
-    let hint = "set enabled = false: review entries then ask you, as confirm entries do";
-    let message = "[security.auto_approval].enabled: reviewers come with a later version".to_owned();
-    faults.push(fault("V1", None, message, hint.to_owned()));
     let reviews = |policy: &Policy| policy.entries.iter().any(|entry| entry.list == GateList::Review);
     if !policies.pairs().any(|(_, policy)| reviews(policy)) {
         let message = "auto-approval is enabled and no review entry exists anywhere".to_owned();

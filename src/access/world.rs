@@ -4,29 +4,45 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::available::{Role, Table};
-use super::declare::{Declarations, Fault};
-use super::grant::{Allow, Answer, Grant};
-use super::held::{Arrival, Held, HeldTool};
-use super::name::{AgentName, Owner, Spanned, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{Filter, Withheld, first_withheld};
-use super::policy::{AskReason, BuildRefusal, Decision, Policies, Problem};
-use super::registry::{Registry, ToolFacts, one_line, screen};
-use super::validate::{self, Context, core_earned};
+use super::conditions::{Conditions, Life, Trigger};
+use super::declare::{AgentDeclaration, Declarations, Fault};
+use super::grant::{Allow, Grant};
+use super::held::{Arrival, Held, Slot};
+use super::mode::{self, DEFAULT_MODE, Mode, ModeName};
+use super::name::{AgentName, Owner, Spanned, ToolId, ToolName, ToolsetName, did_you_mean, near, shown};
+use super::policy::{BuildRefusal, Policies, Problem};
+use super::reason::Reason;
+use super::registry::{RegisterError, Registry, ToolFacts, ToolsetFacts, one_line, screen};
+use super::validate::{self, Context};
 
 /// The entry agent where `[assistant].agent` is not set.
 const DEFAULT_ENTRY: &str = "assistant";
 
-/// Whether a person is at this turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Attendance {
-    /// A person started it here.
-    Attended,
-    /// Scheduled, proactive or headless.
-    Unattended,
+/// A fact about a toolset or one of its tools (W2): true now, never cached, never "last known".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// Its server is not connected, and why.
+    NotConnected(String),
+    /// What provided it has it no more (R17, L6).
+    Gone,
+    /// A server's tool is not as a person accepted it (L4).
+    ChangedSinceAccepted,
+    /// A skill changed other than through an authoring call (L5).
+    ChangedOnDisk,
+}
+
+impl Fact {
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::NotConnected(why) => {
+                Reason::event(format!("its server is not connected: {}", one_line(why)), "its server")
+            }
+            Self::Gone => Reason::event("gone", "its provider"),
+            Self::ChangedSinceAccepted => Reason::event("changed since it was accepted", "its server"),
+            Self::ChangedOnDisk => Reason::event("changed on disk", "its file"),
+        }
+    }
 }
 
 /// What is known of one toolset's builds.
@@ -42,11 +58,37 @@ struct Builds {
     refused: Option<BuildRefusal>,
 }
 
-/// What a toolset's health check last said (W2).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Checks {
-    whole: Option<Withheld>,
-    tools: BTreeMap<ToolName, Withheld>,
+/// What is said of one toolset as a whole and of single tools of it: by health checks, or as facts (W2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said<T> {
+    pub(super) whole: Option<T>,
+    pub(super) tools: BTreeMap<ToolName, T>,
+}
+
+impl<T> Default for Said<T> {
+    fn default() -> Self {
+        Self { whole: None, tools: BTreeMap::new() }
+    }
+}
+
+impl<T> Said<T> {
+    /// Keeps what is said now; `None` takes it back.
+    fn keep(&mut self, tool: Option<&str>, said: Option<T>) {
+        match (tool, said) {
+            (None, said) => self.whole = said,
+            (Some(tool), Some(said)) => {
+                self.tools.insert(ToolName::new(tool), said);
+            }
+            (Some(tool), None) => {
+                self.tools.remove(tool);
+            }
+        }
+    }
+
+    /// What is said of `tool`, the whole toolset first.
+    fn of(&self, tool: Option<&ToolName>) -> impl Iterator<Item = &T> {
+        self.whole.iter().chain(tool.and_then(|tool| self.tools.get(tool)))
+    }
 }
 
 /// The shared value.
@@ -63,28 +105,15 @@ pub struct World {
     pub(super) grants: Vec<Grant>,
     pub(super) allows: Vec<Allow>,
     entry: AgentName,
-    tables: BTreeMap<AgentName, Table>,
+    pub(super) modes: BTreeMap<ModeName, Mode>,
+    pub(super) tables: BTreeMap<AgentName, Table>,
     builds: BTreeMap<ToolsetName, Builds>,
-    checks: BTreeMap<ToolsetName, Checks>,
+    checks: BTreeMap<ToolsetName, Said<String>>,
+    pub(super) facts: BTreeMap<ToolsetName, Said<Fact>>,
     switched_off: BTreeSet<ToolsetName>,
     core: Vec<ToolFacts>,
-    last_grant: u32,
-    resolved: bool,
-}
-
-/// The call that a decision is asked for.
-#[derive(Debug, Clone, Copy)]
-pub struct CallFacts<'a> {
-    /// The conversation's id.
-    pub conversation: &'a str,
-    /// The agent that calls.
-    pub agent: &'a AgentName,
-    /// The held tool.
-    pub tool: &'a HeldTool,
-    /// Arguments as canonical JSON, after coercion.
-    pub arguments: &'a str,
-    /// Whether anybody is there.
-    pub attendance: Attendance,
+    pub(super) last_grant: u32,
+    pub(super) resolved: bool,
 }
 
 /// N3 and N4.
@@ -96,7 +125,8 @@ pub struct Shadows {
     pub not_checked: Vec<AgentName>,
 }
 
-const NO_TABLE: &Table = &Table { available: Vec::new(), resident: Vec::new(), deferred: Vec::new() };
+const NO_TABLE: &Table =
+    &Table { available: Vec::new(), resident: Vec::new(), deferred: Vec::new(), skills: Vec::new(), core: Vec::new() };
 
 impl World {
     /// Checks every table against the registry before anything is built (A2); every fault together, in file order.
@@ -117,6 +147,12 @@ impl World {
         let mut faults = Vec::new();
         let policies = Policies::new(&declarations, &mut faults);
         let context = Context { declarations: &declarations, registry: &registry, entry: &entry, tables: &tables };
+        let modes = mode::modes(&declarations.modes, &registry, &mut faults);
+        if let Some(word) = declarations.mode.as_ref().filter(|word| !modes.contains_key(&ModeName::new(&word.value))) {
+            let (message, hint) = unknown_mode(&modes, &word.value);
+            let message = format!("{message} ([assistant].mode)");
+            faults.push(Fault { rule: "W3", span: Some(word.span), message, hint: Some(hint) });
+        }
         let faults = validate::check(&context, &policies, faults);
         if !faults.is_empty() {
             return Err(faults);
@@ -129,9 +165,11 @@ impl World {
             grants: Vec::new(),
             allows: Vec::new(),
             entry,
+            modes,
             tables,
             builds: BTreeMap::new(),
             checks: BTreeMap::new(),
+            facts: BTreeMap::new(),
             switched_off,
             core: Vec::new(),
             last_grant: 0,
@@ -175,36 +213,61 @@ impl World {
         self.table(agent).deferred.clone()
     }
 
-    /// The core tools that `agent` holds (A8), in held order (R16): `available_tools` and `load_tools` exactly when its
+    /// The core tools that `agent` earns (A8), in held order (R16): `available_tools` and `load_tools` exactly when its
     /// table defers something, whatever has been loaded since.
-    pub fn core_tools(&self, agent: &AgentName) -> Vec<&'static str> {
-        let declaration = self.declarations.agents.iter().find(|declared| declared.name.value == *agent);
-        declaration.map_or_else(Vec::new, |declared| core_earned(declared, self.tables.get(agent)))
+    pub fn core_tools(&self, agent: &AgentName) -> &[&'static str] {
+        &self.table(agent).core
     }
 
-    /// What a fresh agent holds as far as its resident toolsets were built: resident tools in available order, then core
-    /// tools (R16). A toolset that was refused since gives nothing to anybody who does not hold it already (P9).
+    /// The order in which `agent` is wired (R16): resident toolsets in available order, `preloaded` ones in first-loaded
+    /// order, `spawn_subagent`, skill tools, the two loaders. What is loadable no more is not preloaded (R12).
+    pub fn wiring(&self, agent: &AgentName, preloaded: &[ToolsetName]) -> Vec<Slot> {
+        let table = self.table(agent);
+        let mut slots: Vec<Slot> = Vec::new();
+        slots.extend(table.resident.iter().map(|toolset| Slot::Toolset(toolset.clone(), Arrival::Resident)));
+        let again = preloaded.iter().filter(|toolset| table.deferred.contains(toolset));
+        slots.extend(again.map(|toolset| Slot::Toolset(toolset.clone(), Arrival::Preloaded)));
+        let (before, loaders): (Vec<_>, Vec<_>) =
+            table.core.iter().copied().partition(|name| ["spawn_subagent", "activate_skill"].contains(name));
+        slots.extend(before.into_iter().map(Slot::Core));
+        slots.extend(table.skills.iter().map(|skill| Slot::Toolset(skill.clone(), Arrival::Skill)));
+        slots.extend(loaders.into_iter().map(Slot::Core));
+        slots
+    }
+
+    /// What a fresh agent holds as far as its toolsets were built. A toolset that was refused since gives nothing to anybody
+    /// who does not hold it already (P9).
     pub fn fresh(&self, agent: &AgentName) -> Held {
+        self.rebuilt(agent, &[])
+    }
+
+    /// What an agent holds when it is wired anew and its conversation had loaded `preloaded`, as far as that was built.
+    pub fn rebuilt(&self, agent: &AgentName, preloaded: &[ToolsetName]) -> Held {
         let mut held = Held::default();
-        for toolset in self.table(agent).resident.iter().filter(|toolset| self.refusal(toolset).is_none()) {
-            if let Some(tools) = self.last_build(toolset) {
-                held.add(toolset, Arrival::Resident, tools);
+        for slot in self.wiring(agent, preloaded) {
+            match slot {
+                Slot::Toolset(toolset, arrival) if self.refusal(&toolset).is_none() => {
+                    if let Some(tools) = self.last_build(&toolset) {
+                        held.add(&toolset, arrival, tools);
+                    }
+                }
+                Slot::Toolset(..) => {}
+                Slot::Core(name) => {
+                    let facts: Vec<ToolFacts> = self.core(&ToolName::new(name)).cloned().into_iter().collect();
+                    held.add_core(&facts);
+                }
             }
         }
-        let earned = self.core_tools(agent);
-        let core: Vec<ToolFacts> =
-            self.core.iter().filter(|facts| earned.contains(&facts.name.as_str())).cloned().collect();
-        held.add_core(&core);
         held
     }
 
     /// Toolsets that must be built at startup (P7): the resident ones of the entry agent and of every agent that it can
-    /// reach by `delegates_to`, each once.
+    /// reach by `delegates_to`, and every skill that the entry agent holds, each once.
     pub fn startup_builds(&self) -> Vec<ToolsetName> {
         let mut agents = vec![&self.entry];
         let mut next = 0;
         while let Some(agent) = agents.get(next) {
-            let declared = self.declarations.agents.iter().find(|declared| declared.name.value == **agent);
+            let declared = self.declaration(agent);
             for delegate in declared.map_or(&[][..], |declared| &declared.delegates_to) {
                 if !agents.contains(&&delegate.value) {
                     agents.push(&delegate.value);
@@ -213,7 +276,8 @@ impl World {
             next += 1;
         }
         let mut toolsets: Vec<ToolsetName> = Vec::new();
-        for toolset in agents.iter().flat_map(|agent| &self.table(agent).resident) {
+        let tables = agents.iter().map(|agent| self.table(agent));
+        for toolset in tables.flat_map(|table| table.resident.iter().chain(&table.skills)) {
             if !toolsets.contains(toolset) {
                 toolsets.push(toolset.clone());
             }
@@ -281,51 +345,64 @@ impl World {
         Err(faults)
     }
 
-    /// What happens to this call, in P1's order up to the card: policy resolved, gated, `--allow`, grant, unattended, card.
-    /// Counts the use of the `--allow` entry or grant that answers.
-    pub fn decide(&mut self, call: CallFacts<'_>) -> Decision {
-        if !self.resolved || !self.tables.contains_key(call.agent) {
-            return Decision::Unresolved(format!(
-                "Tool '{}' was not run: no approval policy is resolved for '{}' yet.",
-                shown(call.tool.id.name.as_str()),
-                call.agent
-            ));
-        }
-        let Some((policy, entry)) = self.policies.gate(call.agent, &call.tool.id) else {
-            return Decision::Run;
-        };
-        let reason = AskReason { list: entry.list, entry: entry.written.clone(), source: policy.source_of(entry) };
-        if self.grantable(&call.tool.id)
-            && let Some(answer) = self.answered_by_flag(&call).or_else(|| self.answered_by_grant(&call))
-        {
-            return Decision::RunAnswered(reason, answer);
-        }
-        match call.attendance {
-            Attendance::Attended => Decision::Ask(reason),
-            Attendance::Unattended => {
-                let why = "nobody is here to ask".to_owned();
-                Decision::AutoDenied(reason, Answer::AutoDenied { reason: why })
-            }
-        }
-    }
-
     /// The dispatch re-check of axis 5 (O3), after approval: `None` when the call may run now, else the refusal for the
     /// model. `digest`: of the definition that the card showed.
-    pub fn dispatch(&self, agent: &AgentName, held: &Held, tool: &ToolId, digest: &str) -> Option<String> {
-        let name = shown(tool.name.as_str());
-        let Some(holding) = held.get(tool) else {
-            return Some(format!("{name} is not held"));
-        };
-        if !self.may_hold(agent, tool) {
-            return Some(format!("{name} is not available to '{agent}'"));
+    pub fn dispatch(&self, life: Life<'_>, tool: &ToolId, digest: &str) -> Option<String> {
+        let refusal = super::explain::obstacles(self, life, tool, digest).next()?;
+        Some(format!("{} {}", shown(tool.name.as_str()), refusal.sentence()))
+    }
+
+    /// The mode of this name (W3).
+    ///
+    /// # Errors
+    /// There is none: a sentence with near misses.
+    pub fn mode(&self, name: &str) -> Result<ModeName, String> {
+        let mode = ModeName::new(name);
+        if self.modes.contains_key(&mode) {
+            return Ok(mode);
         }
-        if let Some(withheld) = first_withheld(self, tool) {
-            return Some(match withheld.filter {
-                Filter::SwitchedOff => format!("{name} is switched off: {}", withheld.reason),
-                Filter::Check | Filter::NotLoaded => format!("{name} is not available now: {}", withheld.reason),
-            });
+        let (message, hint) = unknown_mode(&self.modes, name);
+        Err(format!("{message}; {hint}"))
+    }
+
+    /// Every mode with what it withholds, as written, by name.
+    pub fn modes(&self) -> impl Iterator<Item = (&ModeName, Vec<&str>)> {
+        self.modes.iter().map(|(name, mode)| (name, mode::written(mode).collect()))
+    }
+
+    /// The conditions of a fresh conversation: the default mode and nothing else.
+    pub fn default_conditions(&self) -> Conditions {
+        Conditions { mode: Some(self.default_mode()), ..Conditions::default() }
+    }
+
+    /// The mode that conversations begin in: `[assistant].mode`, else `work`.
+    pub fn default_mode(&self) -> ModeName {
+        ModeName::new(self.declarations.mode.as_ref().map_or(DEFAULT_MODE, |word| word.value.as_str()))
+    }
+
+    /// Registers a skill that was written while the program runs (L1), or replaces what is known of it, and looks every
+    /// table up again. Its build is reported, like any other, before anybody is given its tools.
+    ///
+    /// # Errors
+    /// Its name is taken by something that is no skill, or cannot be one's.
+    pub fn register_skill(&mut self, facts: ToolsetFacts) -> Result<(), RegisterError> {
+        self.registry.put_skill(facts)?;
+        for agent in &self.declarations.agents {
+            let role = if agent.name.value == self.entry { Role::Entry } else { Role::Worker };
+            self.tables.insert(agent.name.value.clone(), Table::new(agent, role, &self.registry));
         }
-        (holding.digest != digest).then(|| format!("{name} changed since it was shown; call it again"))
+        Ok(())
+    }
+
+    /// What a word that begins with a slash is, as far as toolsets provide such words (R19): availability decides, whatever is
+    /// resident or loaded.
+    pub fn workflow(&self, agent: &AgentName, word: &str) -> Workflow<'_> {
+        let provides = |facts: &&ToolsetFacts| facts.commands.iter().any(|command| command == word);
+        match self.registry.toolsets().iter().find(provides) {
+            None => Workflow::Unknown,
+            Some(facts) if self.table(agent).reaches(&facts.name) => Workflow::Available(&facts.name),
+            Some(facts) => Workflow::NotDeclared(&facts.name),
+        }
     }
 
     /// Sets the person's switches (W1). Hot.
@@ -342,66 +419,16 @@ impl World {
         Ok(())
     }
 
-    /// Records what a health check last said (W2): `None` = yes. `tool` absent: the whole toolset. The caller reports the
-    /// answers for every tool of a toolset that declares a check before each model call; what was never reported counts as
-    /// yes, because most toolsets declare none.
-    pub fn report_check(&mut self, toolset: &ToolsetName, tool: Option<&str>, withheld: Option<Withheld>) {
-        let withheld = withheld.map(|no| Withheld { reason: one_line(&no.reason), ..no });
-        let checks = self.checks.entry(toolset.clone()).or_default();
-        match (tool, withheld) {
-            (None, withheld) => checks.whole = withheld,
-            (Some(tool), Some(withheld)) => {
-                checks.tools.insert(ToolName::new(tool), withheld);
-            }
-            (Some(tool), None) => {
-                checks.tools.remove(tool);
-            }
-        }
+    /// Records what a health check last said (W2): `None` = yes, else why not. `tool` absent: the whole toolset. The caller
+    /// reports the answers for every tool of a toolset that declares a check before each model call; what was never
+    /// reported counts as yes, because most toolsets declare none.
+    pub fn report_check(&mut self, toolset: &ToolsetName, tool: Option<&str>, no: Option<String>) {
+        self.checks.entry(toolset.clone()).or_default().keep(tool, no.map(|no| one_line(&no)));
     }
 
-    /// Whether a grant or `--allow` can ever answer for `tool`: not where the floor reaches it (P16, P21).
-    pub fn grantable(&self, tool: &ToolId) -> bool {
-        self.policies.floor_reaches(tool).is_none()
-    }
-
-    /// Adds a grant (P16); the number of the one there is, if this exact call has one. `Err`: no grant can be given for this
-    /// tool, with the sentence.
-    ///
-    /// # Errors
-    /// The floor reaches the tool.
-    pub fn grant(&mut self, call: CallFacts<'_>) -> Result<u32, String> {
-        if let Some(entry) = self.policies.floor_reaches(&call.tool.id) {
-            return Err(format!(
-                "{} asks every time: '{}' stands in [security].never_auto_approve, line {}",
-                call.tool.id, entry.written, entry.span.line
-            ));
-        }
-        if let Some(grant) = self.grants.iter().find(|grant| grant.covers(&call)) {
-            return Ok(grant.number);
-        }
-        self.last_grant += 1;
-        self.grants.push(Grant {
-            number: self.last_grant,
-            conversation: call.conversation.to_owned(),
-            agent: call.agent.clone(),
-            tool: call.tool.id.clone(),
-            digest: call.tool.digest.clone(),
-            arguments: call.arguments.to_owned(),
-            uses: 0,
-        });
-        Ok(self.last_grant)
-    }
-
-    /// Revokes a grant by number; whether there was one.
-    pub fn revoke(&mut self, number: u32) -> bool {
-        let before = self.grants.len();
-        self.grants.retain(|grant| grant.number != number);
-        self.grants.len() < before
-    }
-
-    /// The grants of a conversation.
-    pub fn grants(&self, conversation: &str) -> Vec<&Grant> {
-        self.grants.iter().filter(|grant| grant.conversation == conversation).collect()
+    /// Records a fact about a toolset or one of its tools (W2); `None`: it is so no more.
+    pub fn report_fact(&mut self, toolset: &ToolsetName, tool: Option<&str>, fact: Option<Fact>) {
+        self.facts.entry(toolset.clone()).or_default().keep(tool, fact);
     }
 
     /// Resident tools that lost their name (N3): one sentence for each, for every declared agent; and the agents not
@@ -440,7 +467,7 @@ impl World {
     pub(super) fn may_hold(&self, agent: &AgentName, tool: &ToolId) -> bool {
         match &tool.owner {
             Owner::Core => self.core_tools(agent).contains(&tool.name.as_str()),
-            Owner::Toolset(toolset) => self.table(agent).available.contains(toolset),
+            Owner::Toolset(toolset) => self.table(agent).reaches(toolset),
         }
     }
 
@@ -451,6 +478,11 @@ impl World {
     /// What the last accepted build of `toolset` returned, in build order. `None`: not built yet.
     pub fn last_build(&self, toolset: &ToolsetName) -> Option<&[ToolFacts]> {
         self.builds.get(toolset)?.accepted.as_deref()
+    }
+
+    /// What `tool` waits for before it is offered (W7), as far as it was built.
+    pub(super) fn trigger(&self, tool: &ToolId) -> Option<Trigger> {
+        self.last_build(tool.toolset()?)?.iter().find(|facts| facts.name == tool.name)?.trigger
     }
 
     /// What is known of the core tool of this name, whoever earns it.
@@ -468,19 +500,63 @@ impl World {
         self.builds.get(toolset)?.failed.as_deref()
     }
 
+    /// What `[agents.<name>]` of `agent` says, where there is such a table.
+    pub(super) fn declaration(&self, agent: &AgentName) -> Option<&AgentDeclaration> {
+        self.declarations.agents.iter().find(|declared| declared.name.value == *agent)
+    }
+
+    /// Who composed `agent`, if somebody did.
+    pub fn composer(&self, agent: &AgentName) -> Option<&AgentName> {
+        self.policies.composer(agent)
+    }
+
     /// W1: why `toolset` is switched off, if it is.
-    pub(super) fn switched_off(&self, toolset: &ToolsetName) -> Option<String> {
-        self.switched_off.contains(toolset).then(|| "[toolsets].disabled names it".to_owned())
+    pub(super) fn switched_off(&self, toolset: &ToolsetName) -> Option<Reason> {
+        if !self.switched_off.contains(toolset) {
+            return None;
+        }
+        const TEXT: &str = "[toolsets].disabled names it";
+        let word = self.declarations.disabled.iter().find(|word| word.value == *toolset)?;
+        Some(if word.span.line > 0 {
+            Reason::at(TEXT, word.span)
+        } else {
+            Reason::event(TEXT, "switched off since the start")
+        })
     }
 
-    /// W2: what says no for `tool`, the whole toolset's answer first.
-    pub(super) fn check_says_no(&self, toolset: &ToolsetName, tool: &ToolName) -> Option<&Withheld> {
-        let checks = self.checks.get(toolset)?;
-        checks.whole.as_ref().or_else(|| checks.tools.get(tool))
+    /// W2: everything that says no to `tool`, or to the whole of `toolset`: facts first, then checks.
+    pub(super) fn says_no(&self, toolset: &ToolsetName, tool: Option<&ToolName>) -> Vec<Reason> {
+        let facts = self.facts.get(toolset).into_iter().flat_map(|facts| facts.of(tool)).map(Fact::reason);
+        let checks = self.checks.get(toolset).into_iter().flat_map(|checks| checks.of(tool));
+        facts.chain(checks.map(|no| Reason::event(no.clone(), "its health check"))).collect()
     }
 
-    /// W2: what says no for the whole of `toolset`.
-    pub(super) fn toolset_check_says_no(&self, toolset: &ToolsetName) -> Option<&Withheld> {
-        self.checks.get(toolset)?.whole.as_ref()
+    /// W5: why `toolset`, which an agent does not hold, is not loaded. Never empty.
+    pub(super) fn not_loaded(&self, toolset: &ToolsetName) -> Vec<Reason> {
+        let refused =
+            self.refusal(toolset).map(|refusal| Reason::event(format!("refused: {}", refusal.entry), "a build of it"));
+        let failed = self
+            .failure(toolset)
+            .map(|error| Reason::event(format!("not loaded; its last build failed: {error}"), "its last build"));
+        let reasons: Vec<Reason> = refused.into_iter().chain(failed).collect();
+        if reasons.is_empty() { vec![Reason::rule("not loaded")] } else { reasons }
     }
+}
+
+/// What a slash word is (R19).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workflow<'a> {
+    /// The agent can use it: this toolset, which it makes available, provides it.
+    Available(&'a ToolsetName),
+    /// Installed with this toolset, which the agent does not list.
+    NotDeclared(&'a ToolsetName),
+    /// No toolset provides it.
+    Unknown,
+}
+
+fn unknown_mode(modes: &BTreeMap<ModeName, Mode>, name: &str) -> (String, String) {
+    let names: Vec<&str> = modes.keys().map(ModeName::as_str).collect();
+    let hint =
+        did_you_mean(&near(name, names.iter().copied(), 3)).unwrap_or_else(|| format!("modes: {}", names.join(", ")));
+    (format!("no mode is named '{}'", shown(name)), hint)
 }

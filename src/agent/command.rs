@@ -78,6 +78,11 @@ pub enum Command {
         /// Its number.
         grant: u32,
     },
+    /// Give the conversation in view another mode (W3); `None`: ask which there are.
+    Mode {
+        /// Its name.
+        name: Option<String>,
+    },
     /// Ask for diagnostics.
     Diagnostics,
     /// Leave: stop what runs, end open calls as interrupted, close the logs.

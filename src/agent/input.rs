@@ -2,13 +2,14 @@
 //!
 //! Time, chance and everything from outside enters here as values.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::call::CallId;
 use super::message::{Delta, Failure, ToolDefinition};
-use crate::access::{Answer, Attendance, Risk, ToolFacts, ToolName, ToolsetName, WireName};
+use crate::access::{Answer, Attendance, ModeName, Risk, ToolFacts, ToolName, ToolsetName, WireName};
 
 /// When an input arrives, and a fresh random number for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,7 @@ impl BuiltTool {
             risk,
             bytes: definition.bytes(),
             digest: definition.digest(),
+            trigger: None,
             schema: Arc::new(definition.schema.clone()),
         };
         Self { facts, definition }
@@ -74,6 +76,13 @@ pub enum Input {
         text: String,
         /// Whether a person is there. Fixed for the turn by the message that starts it.
         attendance: Attendance,
+        /// The only tools that the turn may call, by declared name (W6); `None`: no such list. Fixed likewise.
+        only: Option<BTreeSet<ToolName>>,
+    },
+    /// The conversation has another mode from now on (W3).
+    Mode {
+        /// Which; one that the world has.
+        mode: ModeName,
     },
     /// A piece of the running model call.
     Delta(Delta),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::call::{CallId, Ending};
 use super::message::{AssistantMessage, CallKind, Failure, Usage, UserMessage};
-use crate::access::{AgentName, Answer, Attendance, Ledger};
+use crate::access::{AgentName, Answer, Attendance, Ledger, ModeName};
 
 /// One entry of a conversation's log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -90,6 +90,13 @@ pub enum Record {
     Titled {
         /// It.
         title: String,
+    },
+    /// The conversation has another mode from here on (W3).
+    Mode {
+        /// When.
+        at: i64,
+        /// Which.
+        mode: ModeName,
     },
     /// A held toolset restored at wiring (R12), in order.
     Preloaded {

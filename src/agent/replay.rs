@@ -65,6 +65,7 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
                 events.push(Event::End { end: end.clone() });
             }
             Record::Titled { title } => events.push(Event::Titled { title: title.clone() }),
+            Record::Mode { mode, .. } => events.push(Event::Mode { mode: mode.clone() }),
             Record::Preloaded { .. } => {}
         }
     }

@@ -13,7 +13,7 @@ use super::record::Record;
 use super::turn::{Phase, Round, Step, ended_by};
 use super::update::{Event, Severity};
 use crate::access::{
-    Answer, Arrival, AskReason, Attendance, CallFacts, Decision, HeldTool, Owner, ToolsetName, answers,
+    Answer, Arrival, AskReason, Attendance, CallFacts, Decision, HeldTool, Owner, Sight, ToolsetName, answers,
 };
 
 impl Step<'_> {
@@ -83,7 +83,7 @@ impl Step<'_> {
             let kept = self.round().map(|round| round.kept.clone()).unwrap_or_default();
             let held = &self.run.held;
             let offered: Vec<_> = kept.iter().filter_map(|place| held.tools().get(*place)).collect();
-            let text = self.world.unknown_tool(&self.run.spec.name, held, &offered, &wire);
+            let text = self.world.unknown_tool(self.run.life(), &offered, &wire);
             self.end(index, Ending::Unknown, text, None);
         }
     }
@@ -136,7 +136,7 @@ impl Step<'_> {
             }
         };
         let Some(tool) = self.held_tool(index) else { return };
-        if let Some(refusal) = self.world.dispatch(&self.run.spec.name, &self.run.held, &tool.id, &tool.digest) {
+        if let Some(refusal) = self.world.dispatch(self.run.life(), &tool.id, &tool.digest) {
             self.out.push(Effect::Withdraw { call: ask.call });
             return self.end(index, Ending::Refused, refusal, None);
         }
@@ -156,7 +156,7 @@ impl Step<'_> {
     /// Offer before approval: nobody is asked about what cannot run. Then P1's order up to the card.
     fn gate(&mut self, index: usize, arguments: Value) {
         let Some(tool) = self.held_tool(index) else { return };
-        if let Some(refusal) = self.world.dispatch(&self.run.spec.name, &self.run.held, &tool.id, &tool.digest) {
+        if let Some(refusal) = self.world.dispatch(self.run.life(), &tool.id, &tool.digest) {
             return self.end(index, Ending::Refused, refusal, None);
         }
         let canonical = canonical(&arguments);
@@ -166,6 +166,9 @@ impl Step<'_> {
             tool: &tool,
             arguments: &canonical,
             attendance: self.attendance(),
+            // The conversation in view is the only one that runs.
+            sight: Sight::OnScreen,
+            allow_line: None,
         };
         match self.world.decide(facts) {
             Decision::Run => self.dispatch(index, &tool, arguments),
@@ -173,14 +176,15 @@ impl Step<'_> {
                 self.answer(index, answer);
                 self.dispatch(index, &tool, arguments);
             }
-            Decision::Ask(reason) => self.ask(index, &tool, arguments, reason),
+            // P1: the user where no reviewer approves, and there is none to ask yet.
+            Decision::Ask(reason) | Decision::Review(reason) => self.ask(index, &tool, arguments, reason),
             Decision::AutoDenied(_, answer) => self.denied(index, answer),
             Decision::Unresolved(sentence) => self.end(index, Ending::Refused, sentence, None),
         }
     }
 
     fn ask(&mut self, index: usize, tool: &HeldTool, arguments: Value, reason: AskReason) {
-        let grantable = self.world.grantable(&tool.id);
+        let grantable = self.world.ungrantable(&self.run.spec.name, &tool.id).is_none();
         let chain = vec![self.run.spec.name.clone()];
         let Some(call) = self.call(index) else { return };
         let (id, tool, risk, author) = (call.id, tool.id.clone(), tool.risk, Author::Model);
@@ -230,8 +234,11 @@ impl Step<'_> {
                 self.answer(index, Answer::AllowedOnce);
                 self.dispatch(index, &tool, arguments);
             }
-            // These two are found by access when it decides. Nobody gives them to a card.
-            Answer::AllowedByGrant { .. } | Answer::AllowedByFlag { .. } => return,
+            // These are found by access when it decides. Nobody gives them to a card.
+            Answer::AllowedByGrant { .. }
+            | Answer::AllowedByFlag { .. }
+            | Answer::AllowedByLine { .. }
+            | Answer::ReviewerApproved { .. } => return,
             Answer::Denied
             | Answer::DeniedWithReason { .. }
             | Answer::AutoDenied { .. }
@@ -261,7 +268,7 @@ impl Step<'_> {
 
     /// The re-check of axis 5 at the instant it runs (O3), then it runs.
     fn dispatch(&mut self, index: usize, tool: &HeldTool, arguments: Value) {
-        if let Some(refusal) = self.world.dispatch(&self.run.spec.name, &self.run.held, &tool.id, &tool.digest) {
+        if let Some(refusal) = self.world.dispatch(self.run.life(), &tool.id, &tool.digest) {
             return self.end(index, Ending::Refused, refusal, None);
         }
         let now = self.moment.now;
@@ -282,7 +289,7 @@ impl Step<'_> {
         match tool.id.name.as_str() {
             loaders::LOAD_TOOLS => self.load(index, &word("name")),
             loaders::AVAILABLE_TOOLS => {
-                let text = self.world.available_tools(&self.run.spec.name, &self.run.held, &word("filter"));
+                let text = self.world.available_tools(self.run.life(), &word("filter"));
                 self.end(index, Ending::Ok, text, None);
             }
             name => self.end(index, Ending::Failed, format!("Tool '{name}' has no implementation."), None),
@@ -291,7 +298,7 @@ impl Step<'_> {
 
     /// R5–R10: one build per name, however many calls ask for it.
     fn load(&mut self, index: usize, name: &str) {
-        let toolset = match self.world.may_load(&self.run.spec.name, &self.run.held, name) {
+        let toolset = match self.world.may_load(self.run.life(), name) {
             Ok(toolset) => toolset,
             Err(text) => {
                 // R9: asking for what is held changes nothing and is no fault.
@@ -323,11 +330,12 @@ impl Step<'_> {
         });
         match result {
             Ok(build) => {
-                let outcome = self.run.hold(&build, Arrival::Loaded);
+                let event = self.call(index).map(|call| call.id.to_string());
+                let outcome = self.run.hold(&build, Arrival::Loaded, event);
                 let text = answers::loaded(&toolset, &self.run.held, &outcome, build.guidance.as_deref());
                 let note = loaders::loaded_note(&self.run.held, &outcome);
                 self.end(index, Ending::Loaded { toolset: toolset.to_string() }, text, Some(note));
-                let again = self.world.may_load(&self.run.spec.name, &self.run.held, toolset.as_str());
+                let again = self.world.may_load(self.run.life(), toolset.as_str());
                 let again = again.err().unwrap_or_else(|| format!("'{toolset}' is already loaded."));
                 self.end_joined(&toolset, &Ending::Ok, &again);
             }
@@ -335,7 +343,7 @@ impl Step<'_> {
                 let text = answers::could_not_load(&toolset, &error);
                 self.end(index, Ending::Failed, text.clone(), None);
                 self.end_joined(&toolset, &Ending::Failed, &text);
-                let again = self.world.may_load(&self.run.spec.name, &self.run.held, toolset.as_str()).is_ok();
+                let again = self.world.may_load(self.run.life(), toolset.as_str()).is_ok();
                 let hint = if again {
                     "It stays loadable: ask for it again once the cause is gone."
                 } else {

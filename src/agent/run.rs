@@ -8,11 +8,13 @@ use super::call::{CallId, Ending};
 use super::effect::Effect;
 use super::input::{BuiltTool, Input, LoadedToolset, Moment};
 use super::loaders;
-use super::message::{AssistantMessage, Failure, Message, ResultMessage, StopReason, ToolDefinition};
+use super::message::{AssistantMessage, Failure, Message, ResultMessage, StopReason, ToolDefinition, UserOrigin};
 use super::prompt;
 use super::record::Record;
 use super::turn::{Step, Turn};
-use crate::access::{AgentName, Arrival, Held, Ledger, LoadOutcome, Risk, ToolId, ToolName, ToolsetName, World};
+use crate::access::{
+    AgentName, Arrival, Conditions, Held, Ledger, Life, LoadOutcome, Risk, Slot, ToolId, ToolName, ToolsetName, World,
+};
 
 /// What a run is made of.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub struct AgentSpec {
     pub concurrent_tools: bool,
     /// Tries of one failing model call, the first included; at least 1.
     pub max_attempts: u32,
+    /// What it begins under: its conversation's mode, and what a worker takes over from its delegator's turn (O7).
+    pub conditions: Conditions,
 }
 
 /// A tool that a resident or preloaded build offered and whose name was taken (R16): for the log.
@@ -47,6 +51,7 @@ pub struct Skipped {
 pub struct Run {
     pub(super) spec: AgentSpec,
     pub(super) held: Held,
+    pub(super) conditions: Conditions,
     /// Beside `held`, by the same index.
     pub(super) definitions: Vec<ToolDefinition>,
     pub(super) system: String,
@@ -63,8 +68,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Wires an agent: resident builds in available order, preloaded ones in first-loaded order (R16), and the history
-    /// that its conversation's records hold. A call in them without a result reads as interrupted.
+    /// Wires an agent in R16's order, out of its accepted builds: resident toolsets and skills in `resident`, what its
+    /// conversation had loaded in `preloaded`, in first-loaded order; and the history that its conversation's records hold. A
+    /// call in them without a result reads as interrupted.
     pub fn new(
         spec: AgentSpec,
         world: &World,
@@ -82,9 +88,11 @@ impl Run {
             _ => None,
         });
         let last = last.filter(|_| answered.is_none_or(|agent| *agent == spec.name));
+        let names: Vec<_> = preloaded.iter().map(|build| build.toolset.clone()).collect();
         let mut run = Self {
             spec,
             held: Held::default(),
+            conditions: Conditions::default(),
             definitions: Vec::new(),
             system: String::new(),
             history: rebuild(history),
@@ -92,36 +100,49 @@ impl Run {
             turn: None,
             last_toolsets: last,
             last_ledger: None,
-            unrecorded: preloaded.iter().map(|loaded| loaded.toolset.clone()).collect(),
+            unrecorded: names.clone(),
             skipped: Vec::new(),
         };
+        run.conditions = run.spec.conditions.clone();
+        let builds: Vec<LoadedToolset> = resident.into_iter().chain(preloaded).collect();
+        let core = loaders::core_tools();
         let mut guidance = Vec::new();
-        let builds = resident.into_iter().map(|build| (build, Arrival::Resident));
-        for (build, arrival) in builds.chain(preloaded.into_iter().map(|build| (build, Arrival::Preloaded))) {
-            let outcome = run.hold(&build, arrival);
-            run.skipped.extend(outcome.skipped.into_iter().map(|(tool, holder)| Skipped {
-                toolset: build.toolset.clone(),
-                tool,
-                holder,
-            }));
-            guidance.extend(build.guidance);
+        for slot in world.wiring(&run.spec.name, &names) {
+            match slot {
+                Slot::Core(name) => run.hold_core(core.iter().find(|tool| tool.facts.name.as_str() == name)),
+                Slot::Toolset(toolset, arrival) => {
+                    let Some(build) = builds.iter().find(|build| build.toolset == toolset) else { continue };
+                    let event = loading_call(history, &toolset).filter(|_| arrival == Arrival::Preloaded);
+                    let outcome = run.hold(build, arrival, event.map(|call| call.to_string()));
+                    run.skipped.extend(outcome.skipped.into_iter().map(|(tool, holder)| Skipped {
+                        toolset: toolset.clone(),
+                        tool,
+                        holder,
+                    }));
+                    guidance.extend(build.guidance.clone());
+                }
+            }
         }
-        let earned = world.core_tools(&run.spec.name);
-        let core: Vec<_> =
-            loaders::core_tools().into_iter().filter(|tool| earned.contains(&tool.facts.name.as_str())).collect();
-        let facts: Vec<_> = core.iter().map(|tool| tool.facts.clone()).collect();
-        let before = run.held.tools().len();
-        run.held.add_core(&facts);
-        run.define(before..run.held.tools().len(), &core);
-        let names = world.names_line(&run.spec.name, &run.held);
+        if let Some(allow) = &mut run.conditions.allow {
+            // A worker's turn begins when it is wired.
+            allow.held = run.held.tools().len();
+        }
+        let names = world.names_line(run.life());
         run.system = prompt::assemble(&run.spec.opener, guidance.iter().map(String::as_str), names.as_deref());
         run
     }
 
+    fn hold_core(&mut self, tool: Option<&BuiltTool>) {
+        let Some(tool) = tool else { return };
+        let before = self.held.tools().len();
+        self.held.add_core(std::slice::from_ref(&tool.facts));
+        self.define(before..self.held.tools().len(), std::slice::from_ref(tool));
+    }
+
     /// Adds one accepted build at the end of what is held, definitions beside it.
-    pub(super) fn hold(&mut self, build: &LoadedToolset, arrival: Arrival) -> LoadOutcome {
+    pub(super) fn hold(&mut self, build: &LoadedToolset, arrival: Arrival, event: Option<String>) -> LoadOutcome {
         let facts: Vec<_> = build.tools.iter().map(|tool| tool.facts.clone()).collect();
-        let outcome = self.held.add(&build.toolset, arrival, &facts);
+        let outcome = self.held.add_by(&build.toolset, arrival, event, &facts);
         self.define(outcome.added.iter().copied(), &build.tools);
         outcome
     }
@@ -138,6 +159,19 @@ impl Run {
     /// What it holds.
     pub fn held(&self) -> &Held {
         &self.held
+    }
+
+    /// Who it is, what it holds and under which conditions: what access is asked with.
+    pub fn life(&self) -> Life<'_> {
+        Life::new(&self.spec.name, &self.held).under(&self.conditions)
+    }
+
+    /// What a person said, the newest first; a worker's task counts as such.
+    pub(super) fn user_messages(&self) -> impl Iterator<Item = &str> {
+        self.history.iter().rev().filter_map(|message| match message {
+            Message::User(user) if user.origin == UserOrigin::Person => Some(user.text.as_str()),
+            _ => None,
+        })
     }
 
     /// Its name.
@@ -189,6 +223,16 @@ pub(super) fn joins_history(message: &AssistantMessage, failure: Option<&Failure
     failure.is_none()
         && !matches!(message.stop, Some(StopReason::Refusal(_)))
         && (message.calls().next().is_some() || !message.text().trim().is_empty())
+}
+
+/// The call that loaded `toolset` in a conversation, by its recorded ending (R12).
+fn loading_call(records: &[Record], toolset: &ToolsetName) -> Option<CallId> {
+    records.iter().find_map(|record| match record {
+        Record::CallEnded { call, ending: Ending::Loaded { toolset: loaded }, .. } if loaded == toolset.as_str() => {
+            Some(*call)
+        }
+        _ => None,
+    })
 }
 
 fn next_call(records: &[Record]) -> u64 {

@@ -2,7 +2,7 @@
 //!
 //! The calls of a round are worked off in `round.rs`; this file never looks into one.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::call::{Call, CallState, text};
 use super::effect::{Effect, TurnEnd};
@@ -18,7 +18,7 @@ use super::replay::{call_line, call_told};
 use super::run::{Run, joins_history};
 use super::stream::Stream;
 use super::update::{Alert, Event, Severity};
-use crate::access::{Arrival, Attendance, World, offer};
+use crate::access::{AllowList, Arrival, Attendance, ModeName, ToolName, Trigger, World, offer};
 
 /// At most this many things said wait for a round.
 pub const QUEUE_LIMIT: usize = 64;
@@ -94,7 +94,8 @@ impl<'a> Step<'a> {
 
     pub(super) fn take(mut self, input: Input) -> Vec<Effect> {
         match input {
-            Input::Said { text, attendance } => self.said(text, attendance),
+            Input::Said { text, attendance, only } => self.said(text, attendance, only),
+            Input::Mode { mode } => self.mode(mode),
             Input::Delta(delta) => self.delta(delta),
             Input::ModelEnded(result) => self.model_ended(result),
             Input::RetryDue => self.retry_due(),
@@ -121,12 +122,22 @@ impl<'a> Step<'a> {
         self.tell(Event::Alert(Alert { severity, message, hint }));
     }
 
-    fn said(&mut self, text: String, attendance: Attendance) {
+    /// W3: from the next offer on, and at dispatch at once.
+    fn mode(&mut self, mode: ModeName) {
+        if self.run.conditions.mode.as_ref() == Some(&mode) {
+            return;
+        }
+        self.run.conditions.mode = Some(mode.clone());
+        self.record(Record::Mode { at: self.moment.now, mode: mode.clone() });
+        self.tell(Event::Mode { mode });
+    }
+
+    fn said(&mut self, text: String, attendance: Attendance, only: Option<BTreeSet<ToolName>>) {
         if text.trim().is_empty() {
             return;
         }
         let Some(turn) = &mut self.run.turn else {
-            self.start(text, attendance);
+            self.start(text, attendance, only);
             return;
         };
         if turn.queued.len() >= QUEUE_LIMIT {
@@ -137,7 +148,9 @@ impl<'a> Step<'a> {
         }
     }
 
-    fn start(&mut self, text: String, attendance: Attendance) {
+    fn start(&mut self, text: String, attendance: Attendance, only: Option<BTreeSet<ToolName>>) {
+        let held = self.run.held.tools().len();
+        self.run.conditions.allow = only.map(|names| AllowList { names, held });
         for toolset in std::mem::take(&mut self.run.unrecorded) {
             self.record(Record::Preloaded { toolset: toolset.to_string() });
         }
@@ -178,10 +191,12 @@ impl<'a> Step<'a> {
         if kind == CallKind::Agent {
             turn.spent += 1;
         }
-        let offer = offer(self.world, &run.spec.name, &run.held);
+        let number = turn.number;
+        run.conditions.triggers = Trigger::holding(run.user_messages());
+        let offer = offer(self.world, run.life());
         let tools = run.held.tools();
         let toolsets = |loaded: bool| {
-            let of = run.held.toolsets().iter().filter(move |(_, arrival)| (*arrival == Arrival::Loaded) == loaded);
+            let of = run.held.toolsets().filter(move |(_, arrival)| (*arrival == Arrival::Loaded) == loaded);
             of.map(|(name, _)| name.to_string()).collect::<Vec<_>>()
         };
         let ledger = (run.last_ledger.as_ref() != Some(&offer.ledger)).then(|| offer.ledger.clone());
@@ -192,7 +207,7 @@ impl<'a> Step<'a> {
             loaded: toolsets(true),
             ledger,
         };
-        let line = call_line(turn.number, kind, &record, run.last_toolsets.as_deref());
+        let line = call_line(number, kind, &record, run.last_toolsets.as_deref());
         run.last_toolsets = Some([record.resident.clone(), record.loaded.clone()].concat());
         run.last_ledger = Some(offer.ledger);
         let request = request(run, kind, &offer.kept);
@@ -456,6 +471,7 @@ impl<'a> Step<'a> {
     fn end_turn(&mut self, end: TurnEnd) {
         self.close_round();
         let Some(turn) = self.run.turn.take() else { return };
+        self.run.conditions.allow = None;
         let why = ended_by(&end);
         for text in turn.queued {
             self.undelivered(&text, why);

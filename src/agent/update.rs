@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::call::{CallId, Ending};
 use super::effect::{Ask, TurnEnd};
 use super::message::{CallKind, Usage, UserOrigin};
-use crate::access::{AgentName, AgentReport, Answer, Attendance, Ledger, Risk, ToolId};
+use crate::access::{AgentName, AgentReport, Answer, Attendance, Ledger, ModeName, Risk, ToolId};
 
 /// How much an alert matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -94,6 +94,8 @@ pub enum Event {
         title: Option<String>,
         /// The entry agent.
         agent: AgentName,
+        /// Its mode (W3).
+        mode: ModeName,
         /// The model as a person reads it: `qwen3:8b`.
         model: String,
         /// It is the rehearsal model.
@@ -109,6 +111,18 @@ pub enum Event {
     Window {
         /// In tokens.
         tokens: u64,
+    },
+    /// The conversation has another mode from here on (W3).
+    Mode {
+        /// Which.
+        mode: ModeName,
+    },
+    /// Every mode with what it withholds, as written, and the one that holds: somebody asked.
+    Modes {
+        /// The one that the conversation has.
+        current: ModeName,
+        /// By name.
+        modes: Vec<(ModeName, Vec<String>)>,
     },
     /// The title changed.
     Titled {

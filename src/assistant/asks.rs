@@ -101,6 +101,8 @@ impl Driver {
             Answer::Denied | Answer::DeniedWithReason { .. } => self.settle(call, answer).await,
             Answer::AllowedByGrant { .. }
             | Answer::AllowedByFlag { .. }
+            | Answer::AllowedByLine { .. }
+            | Answer::ReviewerApproved { .. }
             | Answer::AutoDenied { .. }
             | Answer::Expired
             | Answer::Withdrawn

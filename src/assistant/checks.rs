@@ -12,7 +12,6 @@ use tokio::time::timeout;
 
 use super::tasks::spawn;
 use super::{Driver, Message};
-use crate::access::offer::{Filter, Withheld};
 use crate::access::{ToolName, ToolsetName, World};
 use crate::tool::Toolset;
 use crate::tool::check::{Checks, Probe, probe};
@@ -77,8 +76,7 @@ impl Health {
         }
         let standing = self.checks.standing(toolset.as_str(), tool.as_str());
         let changed = standing != before;
-        let withheld = standing.err().map(|reason| Withheld { filter: Filter::Check, reason });
-        world.report_check(toolset, Some(tool.as_str()), withheld);
+        world.report_check(toolset, Some(tool.as_str()), standing.err());
         changed
     }
 }

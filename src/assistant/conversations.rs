@@ -162,6 +162,13 @@ impl Driver {
             conversation: live.id.to_string(),
             title: live.title.clone(),
             agent: self.entry.clone(),
+            mode: live
+                .run
+                .life()
+                .conditions
+                .mode
+                .clone()
+                .unwrap_or_else(|| self.setup.capabilities.world.default_mode()),
             model: self.setup.model.label(),
             rehearsal: self.setup.model.is_rehearsal(),
             window: self.window,

@@ -11,7 +11,7 @@ use super::asks::Pending;
 use super::build::Built;
 use super::ports::{Log, PortError};
 use super::{Driver, Severity};
-use crate::access::{ToolId, ToolsetName};
+use crate::access::{Conditions, ModeName, ToolId, ToolsetName};
 use crate::agent::{AgentSpec, Alert, CallId, LoadedToolset, Record, Run};
 use crate::tool::Tool;
 
@@ -113,6 +113,7 @@ impl Driver {
         loads: &[String],
         log: Option<Box<dyn Log>>,
     ) {
+        let mode = self.mode_of(records);
         let mut tools = BTreeMap::new();
         let mut resident = Vec::new();
         for name in self.setup.capabilities.world.resident(&self.entry) {
@@ -140,6 +141,7 @@ impl Driver {
             max_iterations: self.setup.agent.max_iterations,
             concurrent_tools: self.setup.agent.concurrent_tools,
             max_attempts: self.setup.agent.max_attempts,
+            conditions: Conditions { mode: Some(mode), ..Conditions::default() },
         };
         let run = Run::new(spec, &self.setup.capabilities.world, resident, preloaded, records);
         for skipped in run.skipped() {
@@ -165,6 +167,25 @@ impl Driver {
             turn_started: None,
             first_words,
         });
+    }
+
+    /// The mode that a conversation was given last, or the one that conversations begin in (W3).
+    fn mode_of(&mut self, records: &[Record]) -> ModeName {
+        let world = &self.setup.capabilities.world;
+        let default = self.setup.mode.clone().unwrap_or_else(|| world.default_mode());
+        let given = records.iter().rev().find_map(|record| match record {
+            Record::Mode { mode, .. } => Some(mode),
+            _ => None,
+        });
+        match given.map(|mode| world.mode(mode.as_str())) {
+            None => default,
+            Some(Ok(mode)) => mode,
+            Some(Err(sentence)) => {
+                let message = format!("This conversation goes on in mode '{default}': {sentence}.");
+                self.setup.alerts.push(Alert { severity: Severity::Warning, message, hint: None });
+                default
+            }
+        }
     }
 
     /// A build for wiring: startup's own the first time, a new one after that; judged either way.

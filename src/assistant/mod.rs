@@ -15,12 +15,13 @@ mod titles;
 mod turns;
 mod window;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::access::{AgentName, Attendance, Span, Spanned, ToolName, ToolsetName};
+use crate::access::{AgentName, Attendance, ModeName, Span, Spanned, ToolName, ToolsetName};
 use crate::agent::update::Preview;
 use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
 use crate::tool::check::Probe;
@@ -91,6 +92,10 @@ pub struct Setup {
     pub titles: Titles,
     /// Whether a person is at the turns started here.
     pub attendance: Attendance,
+    /// The only tools that turns started here may call, by declared name (W6); `None`: no such list.
+    pub only: Option<BTreeSet<ToolName>>,
+    /// The mode that new conversations begin in, where it is another than the configuration's (W3).
+    pub mode: Option<ModeName>,
     /// What comes into view first.
     pub opening: Opening,
     /// Said once a conversation is in view: what startup, and later an opening, wants a person to know.
@@ -222,6 +227,7 @@ impl Driver {
                 }
                 self.report().await;
             }
+            Command::Mode { name } => self.mode(name).await,
             Command::Diagnostics => self.diagnose().await,
             Command::Quit => return Going::Out,
         }
@@ -336,6 +342,28 @@ impl Driver {
         }
     }
 
+    /// W3: another mode for the conversation in view, or which there are.
+    async fn mode(&mut self, name: Option<String>) {
+        let world = &self.setup.capabilities.world;
+        match name.map(|name| world.mode(name.trim())) {
+            Some(Ok(mode)) => {
+                self.feed(Input::Mode { mode }).await;
+                self.report().await;
+            }
+            Some(Err(sentence)) => {
+                self.alert(Severity::Notice, format!("The mode stays as it is: {sentence}."), None).await;
+            }
+            None => {
+                let Some(current) = self.live.as_ref().and_then(|live| live.run.life().conditions.mode.clone()) else {
+                    return;
+                };
+                let words = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
+                let modes = world.modes().map(|(name, withheld)| (name.clone(), words(withheld))).collect();
+                self.tell(Event::Modes { current, modes }).await;
+            }
+        }
+    }
+
     async fn diagnose(&mut self) {
         let mut lines = vec![
             format!("model       {}", self.setup.model.label()),
@@ -357,7 +385,7 @@ impl Driver {
         for agent in agents {
             let live = self.live.as_ref().filter(|_| agent == self.entry);
             let report =
-                crate::access::report(world, &agent, live.map(|live| live.run.held()), live.map(|live| &*live.id));
+                crate::access::report(world, &agent, live.map(|live| live.run.life()), live.map(|live| &*live.id));
             events.push(Event::Report(Box::new(report)));
         }
         for event in events {

@@ -17,8 +17,7 @@ use super::build::build;
 use super::live::Saving;
 use super::tasks::{contained, spawn};
 use super::{Driver, Message, Severity, ended};
-use crate::access::ToolId;
-use crate::access::world::CallFacts;
+use crate::access::{CallFacts, Sight, ToolId};
 use crate::agent::{
     CallId, Effect, Ending, Event, Failure, FailureKind, Input, Moment, Record, Request, Retry, ToolOutcome, TurnEnd,
 };
@@ -34,7 +33,8 @@ impl Driver {
             self.alert(Severity::Notice, "The configuration was changed since the start.".to_owned(), hint).await;
         }
         let attendance = self.setup.attendance;
-        self.feed(Input::Said { text, attendance }).await;
+        let only = self.setup.only.clone();
+        self.feed(Input::Said { text, attendance, only }).await;
     }
 
     /// One input and all that follows from it.
@@ -223,6 +223,8 @@ impl Driver {
             tool: &held,
             arguments,
             attendance: self.setup.attendance,
+            sight: Sight::OnScreen,
+            allow_line: None,
         };
         if let Err(sentence) = self.setup.capabilities.world.grant(call) {
             self.alert(Severity::Notice, sentence, None).await;

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::print::{self, alerts, bytes, line, list};
 use super::{ANSWERED, Ended};
-use crate::access::explain::{EntryRow, Reason, ToolsetState};
 use crate::access::policy::GateList;
+use crate::access::report::EntryRow;
 use crate::access::{AgentReport, report};
 use crate::app::{self, Options};
 
@@ -77,12 +77,7 @@ fn text(model: &str, report: &AgentReport) -> String {
     let off: Vec<String> = report
         .toolsets
         .iter()
-        .filter_map(|toolset| match &toolset.state {
-            ToolsetState::Off { reason, line } => {
-                Some(format!("{} ({})", toolset.name, Reason { text: reason.clone(), line: *line }))
-            }
-            _ => None,
-        })
+        .filter_map(|toolset| Some(format!("{} ({})", toolset.name, toolset.state.off_words()?)))
         .collect();
     if !off.is_empty() {
         row("off", list(off));

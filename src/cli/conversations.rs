@@ -99,6 +99,7 @@ fn show(record: &Record, calls: &mut BTreeMap<CallId, String>) -> std::io::Resul
             line(&format!("[result] {}{answer}\n{}", ending_word(ending), clean(text)))
         }
         Record::TurnEnded { .. } => piece("\n"),
+        Record::Mode { mode, .. } => line(&format!("[mode] {}", clean(mode.as_str()))),
         Record::Titled { title } => line(&format!("# {}", clean(title))),
         Record::Allowed { call, arguments: Some(arguments), .. } => {
             let name = calls.get(call).map_or("a call", String::as_str);

@@ -127,7 +127,7 @@ impl From<std::io::Error> for Ended {
 /// Runs the command line; the process's exit code.
 pub fn main() -> ExitCode {
     let Arguments { global, command } = Arguments::parse();
-    let options = Options { config: global.config, model: global.model, debug: global.debug, allow: Vec::new() };
+    let options = Options { config: global.config, model: global.model, debug: global.debug, ..Options::default() };
     let outcome = match command {
         None => with_runtime(screen::screen(options)),
         Some(Command::Run(run)) => with_runtime(run.run(options)),

@@ -32,6 +32,12 @@ pub(super) struct Run {
     /// agent alone. May be repeated
     #[arg(long, value_name = "[AGENT=]ENTRY")]
     allow: Vec<String>,
+    /// Let this turn call this tool and no other but those of further `--only`: a declared tool name of the entry agent's
+    #[arg(long, value_name = "TOOL")]
+    only: Vec<String>,
+    /// The mode of a new conversation
+    #[arg(long, value_name = "NAME")]
+    mode: Option<String>,
     /// Go on with a stored conversation: its id, the start of it, or "latest"
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
@@ -63,6 +69,8 @@ impl Run {
             return Err(Ended::usage("error: nothing to say: give -p TEXT, or text on standard input"));
         }
         options.allow = self.allow;
+        options.only = self.only;
+        options.mode = self.mode;
         let prepared = app::prepare(&options).await?;
         let (opening, if_refused) = opening(self.conversation, &prepared)?;
         start_log(&prepared, &options)?;
@@ -206,6 +214,8 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::End { .. } => seen.live,
         Event::Replayed
         | Event::Window { .. }
+        | Event::Mode { .. }
+        | Event::Modes { .. }
         | Event::Titled { .. }
         | Event::TurnStarted { .. }
         | Event::Said { .. }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::print::{self, alerts, bytes, line};
 use super::{ANSWERED, Ended};
-use crate::access::{self, Kind, Risk};
+use crate::access::{self, Held, Kind, Life, Reason, Risk, ToolsetName, World};
 use crate::app::{self, Options};
 use crate::assistant::build::build;
 
@@ -45,7 +45,7 @@ impl Toolsets {
                 };
                 built.facts().into_iter().map(row).collect::<Vec<_>>()
             });
-            listed.push((facts, access::off(&prepared.capabilities.world, &facts.name), rows));
+            listed.push((facts, off(&prepared.capabilities.world, &facts.name), rows));
         }
         alerts(&prepared.alerts);
         if self.json {
@@ -90,6 +90,12 @@ impl Toolsets {
         }
         Ok(ANSWERED)
     }
+}
+
+/// Why nobody's calls carry `toolset` in a fresh conversation, if so.
+fn off(world: &World, toolset: &ToolsetName) -> Option<Reason> {
+    let (held, conditions) = (Held::default(), world.default_conditions());
+    access::off(world, Life::new(world.entry(), &held).under(&conditions), toolset)
 }
 
 fn title(kind: Kind) -> &'static str {

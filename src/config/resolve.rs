@@ -12,7 +12,7 @@ use super::{
     Agent, Assistant, Compute, Config, Display, Fs, Generation, Locations, LogLevel, Provider, Sandbox, Security,
     Source, Thinking, Toolsets,
 };
-use crate::access::declare::{EntryList, Pair};
+use crate::access::declare::{Background, EntryList, ModeDeclaration, Pair, ServerDefaults};
 use crate::access::name::near;
 use crate::access::{AgentDeclaration, AgentName, Available, Declarations, Fault, Span, Spanned, ToolsetName};
 
@@ -289,6 +289,11 @@ fn declarations(written: &Written) -> Declarations {
             delegates_to: delegates.iter().map(|name| Spanned::new(AgentName::new(&*name.value), name.span)).collect(),
         }
     });
+    let modes = written.names.iter().filter(|(list, _)| *list == "modes").map(|(_, name)| {
+        let table = written.at(&path_of("modes", &name.value));
+        let withhold = table.names(&settings::WITHHOLD).unwrap_or_default().to_vec();
+        ModeDeclaration { name: name.clone(), withhold }
+    });
     Declarations {
         entry: assistant
             .entry(&settings::ASSISTANT_AGENT)
@@ -299,6 +304,13 @@ fn declarations(written: &Written) -> Declarations {
         floor: written.at("security").names(&settings::NEVER_AUTO_APPROVE).unwrap_or_default().to_vec(),
         auto_approval: written.at("security.auto_approval").boolean(&settings::AUTO_ENABLED),
         disabled: named(written.at("toolsets").names(&settings::DISABLED).unwrap_or_default()),
+        mode: assistant
+            .entry(&settings::ASSISTANT_MODE)
+            .zip(assistant.text(&settings::ASSISTANT_MODE))
+            .map(|(entry, name)| Spanned::new(name, entry.value.span)),
+        modes: modes.collect(),
+        server_defaults: ServerDefaults::default(),
+        background: Background::default(),
     }
 }
 

@@ -208,6 +208,12 @@ pub(super) const ASSISTANT_MAX_ITERATIONS: Setting = cold(
     Default::Integer(10),
     "Model calls in one turn, before it is wrapped up without tools.",
 );
+pub(super) const ASSISTANT_MODE: Setting = cold(
+    "mode",
+    Kind::Text,
+    Default::Unset("`work`"),
+    "The mode that new conversations begin in; `/mode` gives one another.",
+);
 pub(super) const ASSISTANT_GENERATE_TITLES: Setting = hot(
     "generate_titles",
     Kind::Boolean,
@@ -284,6 +290,13 @@ pub(super) const AGENT_REVIEW: Setting = cold(
     Kind::Names,
     Default::Unset("`[assistant.tools]`'s, if it has no `confirm` either"),
     "The other half of its own policy.",
+);
+
+pub(super) const WITHHOLD: Setting = cold(
+    "withhold",
+    Kind::Names,
+    Default::Names(&[]),
+    "What no call in this mode carries: toolsets, `core.<tool>`, `kind:mcp`, `kind:plugin`, `kind:skill`.",
 );
 
 pub(super) const NEVER_AUTO_APPROVE: Setting = cold(
@@ -414,6 +427,7 @@ pub const SECTIONS: &[Section] = &[
             ASSISTANT_MAX_ITERATIONS,
             ASSISTANT_CONCURRENT_TOOLS,
             ASSISTANT_AGENT_CACHE_CAP,
+            ASSISTANT_MODE,
             ASSISTANT_GENERATE_TITLES,
         ],
     ),
@@ -442,6 +456,12 @@ pub const SECTIONS: &[Section] = &[
         &[AGENT_AVAILABLE, AGENT_RESIDENT, AGENT_CONFIRM, AGENT_REVIEW],
     ),
     section("agents.<name>.generation", "Its sampling, merged key by key over `[assistant.generation]`.", GENERATION),
+    section(
+        "modes.<name>",
+        "A mode of a conversation. It withholds and gives nothing. `companion` and `work` ship; a table of that name \
+         replaces one whole.",
+        &[WITHHOLD],
+    ),
     section("security", "What stands above every policy.", &[NEVER_AUTO_APPROVE, LOCKED_CONFIG_KEYS]),
     section(
         "security.auto_approval",
@@ -535,7 +555,6 @@ pub const SECTIONS_OF_NO_TOOLSET: &[&str] = &[
 
 /// Sections of later versions, and what they are for.
 pub(super) const LATER_SECTIONS: &[(&str, &str)] = &[
-    ("modes", "modes of a conversation"),
     ("reviewers", "model reviewers"),
     ("mcp", "MCP servers"),
     ("skills", "skills"),

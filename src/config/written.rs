@@ -41,7 +41,7 @@ pub(super) struct Entry {
 pub(super) struct Written {
     /// Tables by path (`agents.coder.tools`), each with its keys.
     pub(super) tables: BTreeMap<String, BTreeMap<String, Entry>>,
-    /// The chosen names below `agents` and `providers`, in the order of the file.
+    /// The chosen names below `agents`, `modes` and `providers`, in the order of the file.
     pub(super) names: Vec<(&'static str, Spanned<String>)>,
     /// What is wrong, in no order.
     pub(super) problems: Vec<Problem>,
@@ -174,7 +174,11 @@ impl Reader<'_> {
     }
 
     fn named(&mut self, pattern: &str, key: &Spanned<String>) {
-        let list = if pattern == "agents" { "agents" } else { "providers" };
+        let list = match pattern {
+            "agents" => "agents",
+            "modes" => "modes",
+            _ => "providers",
+        };
         if list == "providers" && !PROVIDERS.contains(&key.value.as_str()) {
             let hint = match near(&key.value, PROVIDERS.iter().copied(), 2).as_slice() {
                 [] => format!("the providers are {}", PROVIDERS.join(", ")),

@@ -80,6 +80,7 @@ fn time(record: &Record) -> Option<i64> {
         | Record::ModelCall { at, .. }
         | Record::Allowed { at, .. }
         | Record::CallEnded { at, .. }
+        | Record::Mode { at, .. }
         | Record::TurnEnded { at, .. } => Some(*at),
         Record::Titled { .. } | Record::Preloaded { .. } => None,
     }

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::access::{AgentName, Answer, Attendance};
+use crate::access::{AgentName, Answer, Attendance, ModeName};
 use crate::agent::record::OfferRecord;
 use crate::agent::{AssistantMessage, CallId, CallKind, Ending, Failure, Record, TurnEnd, Usage, UserMessage};
 
@@ -78,13 +78,17 @@ enum Stored {
     Titled {
         title: String,
     },
+    Mode {
+        at: i64,
+        mode: ModeName,
+    },
     Preloaded {
         toolset: String,
     },
 }
 
 /// The `record` of every line that this version knows.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "conversation",
     "turn_started",
     "said",
@@ -93,6 +97,7 @@ const KINDS: [&str; 9] = [
     "call_ended",
     "turn_ended",
     "titled",
+    "mode",
     "preloaded",
 ];
 
@@ -112,6 +117,7 @@ impl From<Record> for Stored {
             }
             Record::TurnEnded { at, end } => Self::TurnEnded { at, end },
             Record::Titled { title } => Self::Titled { title },
+            Record::Mode { at, mode } => Self::Mode { at, mode },
             Record::Preloaded { toolset } => Self::Preloaded { toolset },
         }
     }
@@ -133,6 +139,7 @@ impl From<Stored> for Record {
             }
             Stored::TurnEnded { at, end } => Self::TurnEnded { at, end },
             Stored::Titled { title } => Self::Titled { title },
+            Stored::Mode { at, mode } => Self::Mode { at, mode },
             Stored::Preloaded { toolset } => Self::Preloaded { toolset },
         }
     }

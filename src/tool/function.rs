@@ -35,6 +35,7 @@ impl Function {
             description: description.trim().to_owned(),
             schema: schema_of::<A>(),
             risk,
+            trigger: None,
         };
         let run = Arc::new(move |arguments: Value, context: CallContext| {
             match serde_json::from_value::<A>(arguments) {

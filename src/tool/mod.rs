@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::access::{ToolFacts, ToolName, WireName};
 use crate::agent::ToolDefinition;
 
-pub use crate::access::{Kind, Risk};
+pub use crate::access::{Kind, Risk, Trigger};
 pub use crate::agent::update::Preview;
 pub use function::Function;
 pub use output::{Outcome, Output};
@@ -57,6 +57,10 @@ pub trait Toolset: Send + Sync {
     fn entry_agent_only(&self) -> bool {
         false
     }
+    /// Slash commands that whoever makes it available can use, loaded or not (R19).
+    fn commands(&self) -> &[&str] {
+        &[]
+    }
     /// The health check of one of its tools (W2), if it has one; a tool without one is always well. This only makes the check:
     /// it must not block.
     fn check(&self, tool: &str) -> Option<Check> {
@@ -81,6 +85,8 @@ pub struct ToolSpec {
     pub schema: Value,
     /// What it may touch.
     pub risk: Risk,
+    /// What it waits for before it is offered (W7), if anything.
+    pub trigger: Option<Trigger>,
 }
 
 /// What a call is told of where it runs.
@@ -116,6 +122,7 @@ pub fn facts(spec: &ToolSpec) -> ToolFacts {
         risk: spec.risk,
         bytes: definition.bytes(),
         digest: definition.digest(),
+        trigger: spec.trigger,
         schema: Arc::new(definition.schema),
     }
 }
@@ -151,6 +158,7 @@ mod tests {
             description: "Says it.".to_owned(),
             schema: json!({ "type": "object" }),
             risk: Risk::Read,
+            trigger: None,
         }
     }
 

@@ -13,7 +13,7 @@ use super::theme::{Colours, Theme};
 use super::transcript::Block;
 use super::view::panes as rows;
 use crate::access::Answer;
-use crate::access::explain::ToolsetState;
+use crate::access::report::ToolsetState;
 use crate::agent::Command;
 use crate::agent::command::Switched;
 
@@ -575,6 +575,10 @@ fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd
         Slash::Agents => return open_pane(ui, PaneKind::Agents),
         Slash::Tools => return open_pane(ui, PaneKind::Tools),
         Slash::Policy => return open_pane(ui, PaneKind::Policy),
+        Slash::Mode => {
+            let name = Some(argument.to_owned()).filter(|name| !name.is_empty());
+            return vec![Cmd::Submit(Command::Mode { name })];
+        }
         Slash::Diag => return vec![Cmd::Submit(Command::Diagnostics)],
         Slash::Find => {
             start_search(ui);

@@ -5,6 +5,7 @@ use super::inbox::Showing;
 use super::pane::{Overlay, PaneKind, Prompt};
 use super::state::{Focus, Retry, Session, Turn, Ui, Window};
 use super::text::clean_line;
+use crate::access::ModeName;
 use crate::agent::call::CallId;
 use crate::agent::update::{Alert, Preview, Severity};
 use crate::agent::{Ask, Command, Event, Update, UserOrigin};
@@ -28,8 +29,8 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         turn.writing = None;
     }
     match event {
-        Event::Session { title, agent, model, rehearsal, window, tool_limit, .. } => {
-            ui.session = Some(Session { conversation, title, agent, model, rehearsal, window, tool_limit });
+        Event::Session { title, agent, mode, model, rehearsal, window, tool_limit, .. } => {
+            ui.session = Some(Session { conversation, title, agent, mode, model, rehearsal, window, tool_limit });
             cmds.push(window_title(ui));
         }
         Event::Window { tokens } => {
@@ -41,6 +42,22 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             ui.replaying = false;
             cmds.push(Cmd::Submit(Command::Report));
             cmds.push(Cmd::Submit(Command::List));
+        }
+        Event::Mode { mode } => {
+            if !ui.replaying {
+                ui.notice(format!("mode {} from the next call on", clean_line(mode.as_str())), now);
+            }
+            if let Some(session) = &mut ui.session {
+                session.mode = mode;
+            }
+        }
+        Event::Modes { current, modes } => {
+            let lines = modes.iter().map(|(name, withheld)| mode_line(name, withheld, *name == current)).collect();
+            ui.overlay = Some(Overlay::Text {
+                title: "modes: /mode <name> gives this conversation one".to_owned(),
+                lines,
+                scroll: 0,
+            });
         }
         Event::Titled { title } => {
             if let Some(session) = &mut ui.session {
@@ -137,6 +154,13 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         | Event::Error { .. } => {}
     }
     cmds
+}
+
+/// `> companion   withholds kind:mcp, mcp`.
+fn mode_line(name: &ModeName, withheld: &[String], current: bool) -> String {
+    let mark = if current { '>' } else { ' ' };
+    let withheld = if withheld.is_empty() { "nothing".to_owned() } else { withheld.join(", ") };
+    clean_line(&format!("{mark} {name:<14} withholds {withheld}"))
 }
 
 /// A turn or a title changes the list of conversations: asked for again where it is on the screen.

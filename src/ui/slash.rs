@@ -22,6 +22,8 @@ pub enum Slash {
     Tools,
     /// The policy pane.
     Policy,
+    /// Another mode for the conversation.
+    Mode,
     /// Diagnostics.
     Diag,
     /// Search the transcript.
@@ -78,6 +80,7 @@ pub const COMMANDS: &[Row] = &[
     row(Slash::Agents, "agents", Argument::None, "the agents of the turn (F2)"),
     row(Slash::Tools, "tools", Argument::None, "what is resident, loaded and loadable (F3)"),
     row(Slash::Policy, "policy", Argument::None, "what asks first, and where that is declared (F4)"),
+    row(Slash::Mode, "mode", Argument::Optional("name"), "another mode for this conversation, or the list of them"),
     row(Slash::Diag, "diag", Argument::None, "diagnostics of this program"),
     row(Slash::Find, "find", Argument::Optional("words"), "search the transcript"),
     row(Slash::Copy, "copy", Argument::None, "copy the last answer"),

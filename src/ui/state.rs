@@ -13,7 +13,7 @@ use super::story::Story;
 use super::theme::{Colours, Theme};
 use super::transcript::Transcript;
 use crate::access::offer::RowState;
-use crate::access::{AgentName, AgentReport, Ledger};
+use crate::access::{AgentName, AgentReport, Ledger, ModeName};
 use crate::agent::Usage;
 use crate::agent::update::{Alert, CallLine, ConversationSummary, Severity};
 
@@ -54,6 +54,8 @@ pub struct Session {
     pub title: Option<String>,
     /// The entry agent.
     pub agent: AgentName,
+    /// Its mode.
+    pub mode: ModeName,
     /// The model.
     pub model: String,
     /// It is the rehearsal model.

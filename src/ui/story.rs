@@ -170,6 +170,8 @@ impl Story {
             }
             Event::Replayed
             | Event::Window { .. }
+            | Event::Mode { .. }
+            | Event::Modes { .. }
             | Event::Titled { .. }
             | Event::TurnStarted { .. }
             | Event::Alert(_)

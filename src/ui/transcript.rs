@@ -13,8 +13,8 @@ mod window;
 mod tests;
 
 pub use block::{
-    Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, answer_detail, answer_words, bytes, clock,
-    ending_word, kind_word, span, tokens,
+    Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, answer_detail, bytes, clock, ending_word,
+    kind_word, span, tokens,
 };
 pub use item::Fold;
 pub(in crate::ui) use layout::crowd;

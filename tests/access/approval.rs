@@ -62,7 +62,15 @@ fn p1_the_order_is_allow_then_grant_then_unattended_then_card() {
     let tool = held.get(&id("compute.run_command")).unwrap();
     let agent = me();
     let arguments = "{\"command\":\"ls\"}";
-    let call = CallFacts { conversation: "c1", agent: &agent, tool, arguments, attendance: Attendance::Attended };
+    let call = CallFacts {
+        conversation: "c1",
+        agent: &agent,
+        tool,
+        arguments,
+        attendance: Attendance::Attended,
+        sight: Sight::OnScreen,
+        allow_line: None,
+    };
     assert_eq!(world.grant(call), Ok(1));
     assert!(matches!(
         run(&mut world, Attendance::Unattended),
@@ -174,8 +182,15 @@ fn p6_an_entry_that_matches_no_built_tool_fails_startup_all_together() {
     let held = world.fresh(&me());
     if let Some(tool) = held.tools().first() {
         let agent = me();
-        let call =
-            CallFacts { conversation: "c1", agent: &agent, tool, arguments: "{}", attendance: Attendance::Attended };
+        let call = CallFacts {
+            conversation: "c1",
+            agent: &agent,
+            tool,
+            arguments: "{}",
+            attendance: Attendance::Attended,
+            sight: Sight::OnScreen,
+            allow_line: None,
+        };
         assert!(matches!(world.decide(call), Decision::Unresolved(_)));
     }
 }
@@ -273,7 +288,7 @@ fn p9_a_build_that_an_entry_does_not_match_is_refused_for_good() {
     let refusal = world.report_build(&toolset("files"), &tools(&["remov", "list"])).unwrap_err();
     assert_eq!(refusal.entry, "files.remove");
     assert_eq!(
-        world.may_load(&me(), &world.fresh(&me()), "files").unwrap_err(),
+        world.may_load(Life::new(&me(), &world.fresh(&me())), "files").unwrap_err(),
         "Could not load 'files': 'files.remove' in confirm of [assistant.tools], line 1, matches no tool of 'files' (did you mean 'files.remov'?). Correct the configuration and restart."
     );
     // Even a build that would match now.
@@ -287,8 +302,8 @@ fn p9_a_renamed_tool_refuses_the_next_build_and_held_tools_stay() {
     let held = world.fresh(&me());
     world.report_build(&toolset("compute"), &tools(&["calculate", "run_shell"])).unwrap_err();
     assert_eq!(asks(&mut world, "assistant", &held, "compute.run_command").as_deref(), Some("compute.run_command"));
-    assert_eq!(world.dispatch(&me(), &held, &id("compute.run_command"), "digest of run_command"), None);
-    assert!(world.available_tools(&me(), &held, "compute").starts_with("compute [resident]"));
+    assert_eq!(world.dispatch(Life::new(&me(), &held), &id("compute.run_command"), "digest of run_command"), None);
+    assert!(world.available_tools(Life::new(&me(), &held), "compute").starts_with("compute [resident]"));
     // Nobody new gets any of it.
     assert_eq!(world.fresh(&me()).get(&id("compute.calculate")), None);
 }
@@ -367,6 +382,7 @@ fn p12_an_unattended_gated_call_is_auto_denied_and_an_ungated_one_runs() {
 
 #[test]
 fn p13_the_words_of_an_answer() {
+    let reviewed = Answer::ReviewerApproved { model: "m".to_owned(), reason: "in scope".to_owned() };
     let words = [
         (Answer::AllowedOnce, "allowed once", true),
         (Answer::AllowedForConversation, "allowed for this conversation", true),
@@ -376,7 +392,9 @@ fn p13_the_words_of_an_answer() {
         (Answer::DeniedWithReason { reason: "no".to_owned() }, "denied with a reason", false),
         (Answer::AutoDenied { reason: "nobody".to_owned() }, "auto-denied", false),
         (Answer::Expired, "expired", false),
-        (Answer::Withdrawn, "withdrawn", false),
+        (Answer::AllowedByLine { line: 2 }, "allowed by allow line 2", true),
+        (reviewed, "reviewer approved", true),
+        (Answer::Withdrawn, "withdrawn (stopped)", false),
         (Answer::Interrupted, "interrupted", false),
     ];
     for (answer, text, allows) in words {
@@ -393,7 +411,15 @@ fn p16_a_grant_answers_for_this_exact_call_only_and_is_listed_with_its_uses() {
     let tool = held.get(&id("compute.run_command")).unwrap();
     let (agent, other) = (me(), agent_name("coder"));
     let attendance = Attendance::Attended;
-    let call = CallFacts { conversation: "c1", agent: &agent, tool, arguments: "{\"a\":1}", attendance };
+    let call = CallFacts {
+        conversation: "c1",
+        agent: &agent,
+        tool,
+        arguments: "{\"a\":1}",
+        attendance,
+        sight: Sight::OnScreen,
+        allow_line: None,
+    };
     assert_eq!(world.grant(call), Ok(1));
     assert_eq!(world.grant(call), Ok(1), "the same call has one grant");
     assert!(matches!(world.decide(call), Decision::RunAnswered(_, Answer::AllowedByGrant { grant: 1 })));
@@ -420,14 +446,22 @@ fn p16_and_p20_no_grant_for_what_the_floor_reaches_by_name_too() {
     let held = world.fresh(&me());
     let agent = me();
     let tool = held.get(&id("compute.run_command")).unwrap();
-    let call = CallFacts { conversation: "c", agent: &agent, tool, arguments: "{}", attendance: Attendance::Attended };
-    assert!(!world.grantable(&tool.id));
+    let call = CallFacts {
+        conversation: "c",
+        agent: &agent,
+        tool,
+        arguments: "{}",
+        attendance: Attendance::Attended,
+        sight: Sight::OnScreen,
+        allow_line: None,
+    };
+    assert!(world.ungrantable(&agent, &tool.id).is_some());
     assert_eq!(
         world.grant(call).unwrap_err(),
         "compute.run_command asks every time: 'compute.run_command' stands in [security].never_auto_approve, line 5"
     );
     // A pending floor entry counts by its toolset; once built, by its tools' names too.
-    assert!(!world.grantable(&id("files.anything")));
+    assert!(world.ungrantable(&agent, &id("files.anything")).is_some());
     let stat = held.get(&id("fs.stat")).unwrap();
     let call = CallFacts { tool: stat, ..call };
     assert_eq!(world.grant(call), Ok(1));

@@ -158,7 +158,10 @@ fn a8_loaders_exactly_when_the_table_defers_something() {
     let mut held = world.fresh(&agent_name("assistant"));
     held.add(&toolset("fs"), Arrival::Loaded, &tools(&["read_file"]));
     assert_eq!(world.core_tools(&agent_name("assistant")), ["available_tools", "load_tools"]);
-    assert_eq!(world.dispatch(&agent_name("assistant"), &held, &id("core.load_tools"), "digest of load_tools"), None);
+    assert_eq!(
+        world.dispatch(Life::new(&agent_name("assistant"), &held), &id("core.load_tools"), "digest of load_tools"),
+        None
+    );
 }
 
 #[test]
@@ -189,30 +192,7 @@ fn a10_two_ways_to_one_agent_are_no_cycle() {
         agent("b", 30).delegates_to(&["c"]),
         agent("c", 40),
     ];
-    assert!(faults(World::new(declare(agents), registry(&[]))).iter().all(|text| text.starts_with("D1")));
-}
-
-#[test]
-fn d1_spawning_is_refused_for_now_once_per_table() {
-    let agents = vec![agent("assistant", 10).delegates_to(&["coder", "other"]), agent("coder", 20), agent("other", 30)];
-    assert_eq!(
-        faults(World::new(declare(agents), registry(&[]))),
-        [
-            "D1 11: delegates_to of [agents.assistant] names workers, and spawning workers comes with a later version | write delegates_to = [] for now"
-        ]
-    );
-}
-
-#[test]
-fn v1_auto_approval_is_refused_for_now() {
-    let mut declarations = declare(vec![agent("assistant", 10).available(&["fs"]).review(&["fs"])]);
-    declarations.auto_approval = true;
-    assert_eq!(
-        faults(World::new(declarations, registry(&["fs"]))),
-        [
-            "V1 -: [security.auto_approval].enabled: reviewers come with a later version | set enabled = false: review entries then ask you, as confirm entries do"
-        ]
-    );
+    assert!(World::new(declare(agents), registry(&[])).is_ok());
 }
 
 #[test]
@@ -223,11 +203,13 @@ fn a11_what_no_table_lists_is_never_dispatched() {
         &[("time", &["now"]), ("fs", &["read_file"])],
     );
     let mut held = world.fresh(&agent_name("assistant"));
-    assert!(world.may_load(&agent_name("assistant"), &held, "fs").is_err());
+    assert!(world.may_load(Life::new(&agent_name("assistant"), &held), "fs").is_err());
     // Even a held list that was made wrongly gives nothing.
     held.add(&toolset("fs"), Arrival::Loaded, &tools(&["read_file"]));
     assert_eq!(
-        world.dispatch(&agent_name("assistant"), &held, &id("fs.read_file"), "digest of read_file").as_deref(),
+        world
+            .dispatch(Life::new(&agent_name("assistant"), &held), &id("fs.read_file"), "digest of read_file")
+            .as_deref(),
         Some("read_file is not available to 'assistant'")
     );
 }
@@ -242,9 +224,9 @@ fn a12_an_unknown_name_gets_near_names_of_the_offer_and_the_toolset_to_load() {
     let me = agent_name("assistant");
     let held = world.fresh(&me);
     world.switch_off(words(&["web"], 3)).unwrap();
-    let kept = offer(&world, &me, &held).kept;
+    let kept = offer(&world, Life::new(&me, &held)).kept;
     let offered: Vec<&HeldTool> = kept.iter().map(|index| &held.tools()[*index]).collect();
-    let answer = |wire: &str| world.unknown_tool(&me, &held, &offered, wire);
+    let answer = |wire: &str| world.unknown_tool(Life::new(&me, &held), &offered, wire);
     assert_eq!(
         answer("get_tiem"),
         "Tool 'get_tiem' not found. Near names you can call: 'get_time'. If it belongs to a tool group you have not loaded, call available_tools to see what you can load, then load_tools."
@@ -263,7 +245,7 @@ fn a12_an_unknown_name_gets_near_names_of_the_offer_and_the_toolset_to_load() {
     // A name with escapes reaches nobody's terminal as such.
     assert!(answer("\u{1b}[31mred").starts_with("Tool '\\u{1b}[31mred' not found."));
     // Without loaders offered, nothing is said of loading.
-    assert_eq!(world.unknown_tool(&me, &held, &offered[..1], "read_file"), "Tool 'read_file' not found.");
+    assert_eq!(world.unknown_tool(Life::new(&me, &held), &offered[..1], "read_file"), "Tool 'read_file' not found.");
 }
 
 #[test]

@@ -97,6 +97,7 @@ pub(crate) fn facts(name: &str) -> ToolFacts {
         risk: Risk::Read,
         bytes: 100,
         digest: format!("digest of {name}"),
+        trigger: None,
         schema: std::sync::Arc::default(),
     }
 }
@@ -106,7 +107,13 @@ pub(crate) fn tools(names: &[&str]) -> Vec<ToolFacts> {
 }
 
 pub(crate) fn toolset_facts(name: &str, kind: Kind) -> ToolsetFacts {
-    ToolsetFacts { name: toolset(name), kind, description: format!("About {name}."), entry_agent_only: false }
+    ToolsetFacts {
+        name: toolset(name),
+        kind,
+        description: format!("About {name}."),
+        entry_agent_only: false,
+        commands: Vec::new(),
+    }
 }
 
 pub(crate) fn registry(names: &[&str]) -> Registry {
@@ -170,7 +177,15 @@ pub(crate) fn decide_as(
     attendance: Attendance,
 ) -> Decision {
     let tool = held.get(&id(tool)).unwrap();
-    world.decide(CallFacts { conversation: "c1", agent: &agent_name(agent), tool, arguments, attendance })
+    world.decide(CallFacts {
+        conversation: "c1",
+        agent: &agent_name(agent),
+        tool,
+        arguments,
+        attendance,
+        sight: Sight::OnScreen,
+        allow_line: None,
+    })
 }
 
 /// The entry that makes a call ask, if it asks.

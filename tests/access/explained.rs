@@ -1,7 +1,7 @@
 //! K1, K4: one value that commands and screens print, and five answers with their reasons.
 
 use crate::common::*;
-use kokua::access::explain::{Reason, ToolsetState};
+use kokua::access::report::ToolsetState;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
@@ -29,27 +29,27 @@ fn world() -> World {
     )
 }
 
-fn said(answer: &(bool, Vec<Reason>)) -> String {
-    let reasons: Vec<String> = answer
-        .1
+fn said(yes: bool, reasons: &[Reason]) -> String {
+    let reasons: Vec<String> = reasons
         .iter()
-        .map(|reason| match reason.line {
+        .map(|reason| match reason.line() {
             Some(line) => format!("{} (line {line})", reason.text),
             None => reason.text.clone(),
         })
         .collect();
-    format!("{}: {}", answer.0, reasons.join("; "))
+    format!("{yes}: {}", reasons.join("; "))
 }
 
 fn five(world: &World, agent: &str, held: Option<&Held>, tool: &str) -> [String; 5] {
-    let explanation = explain(world, &agent_name(agent), held, &id(tool));
-    let gated = (explanation.gated.0.is_some(), explanation.gated.1);
+    let (agent, fresh) = (agent_name(agent), world.fresh(&agent_name(agent)));
+    let explanation = explain(world, Life::new(&agent, held.unwrap_or(&fresh)), &id(tool), None);
+    let found = |finding: &Finding| said(finding.yes, &finding.reasons);
     [
-        said(&explanation.available),
-        said(&explanation.held),
-        said(&explanation.offered),
-        said(&gated),
-        said(&explanation.dispatched),
+        found(&explanation.available),
+        found(&explanation.held),
+        found(&explanation.offered),
+        said(explanation.approval.list.is_some(), &explanation.approval.reasons),
+        found(&explanation.dispatched),
     ]
 }
 
@@ -71,9 +71,9 @@ fn k4_five_answers_each_with_its_line() {
         [
             "true: available of [agents.assistant.tools] names 'files' (line 12)",
             "false: fs.read_file holds its name",
+            "false: it is not in the context",
+            "false: in neither list; its pair is inherited from [assistant.tools] (line 1)",
             "false: it is not held",
-            "false: in neither list; its pair is inherited from [assistant.tools], line 1 (line 1)",
-            "false: read_file is not held",
         ]
     );
     assert_eq!(
@@ -81,16 +81,16 @@ fn k4_five_answers_each_with_its_line() {
         [
             "false: available of [agents.coder.tools] does not name 'web' (line 22)",
             "false: it is not available",
-            "false: it is not held",
-            "false: in neither list; its pair is declared in [agents.coder.tools], line 24 (line 24)",
-            "false: get is not held",
+            "false: it is not in the context",
+            "false: in neither list; its pair is declared in [agents.coder.tools] (line 24)",
+            "false: it is not held; it is not available to 'coder'",
         ]
     );
     assert_eq!(
         five(&world, "everything", None, "time.now")[..2],
         [
             "true: available of [agents.everything.tools] is \"all\" (line 32)".to_owned(),
-            "false: 'time' is deferred: load_tools with that name adds it".to_owned(),
+            "false: resident of [agents.everything.tools] leaves 'time' out: load_tools with that name adds it (line 30)".to_owned(),
         ]
     );
     assert_eq!(
@@ -172,18 +172,26 @@ fn k1_a_running_agents_report_shows_its_own_loads_and_grants() {
     let agent = me();
     let tool = held.get(&id("files.copy")).unwrap();
     world
-        .grant(CallFacts { conversation: "c1", agent: &agent, tool, arguments: "{}", attendance: Attendance::Attended })
+        .grant(CallFacts {
+            conversation: "c1",
+            agent: &agent,
+            tool,
+            arguments: "{}",
+            attendance: Attendance::Attended,
+            sight: Sight::OnScreen,
+            allow_line: None,
+        })
         .unwrap();
-    let running = report(&world, &me(), Some(&held), Some("c1"));
+    let running = report(&world, &me(), Some(Life::new(&me(), &held)), Some("c1"));
     assert_eq!(running.toolsets[2].state, ToolsetState::Loaded);
     assert_eq!(running.start_tools, (5, 500), "what it started with");
     assert_eq!(running.grants.len(), 1);
-    assert!(report(&world, &me(), Some(&held), Some("c2")).grants.is_empty());
+    assert!(report(&world, &me(), Some(Life::new(&me(), &held)), Some("c2")).grants.is_empty());
     world.report_failure(&toolset("web"), "no route");
-    let running = report(&world, &me(), Some(&held), None);
+    let running = report(&world, &me(), Some(Life::new(&me(), &held)), None);
     assert_eq!(running.toolsets[3].state, ToolsetState::Failed { error: "no route".to_owned() });
     world.report_build(&toolset("web"), &tools(&["fetch"])).unwrap_err();
-    let running = report(&world, &me(), Some(&held), None);
+    let running = report(&world, &me(), Some(Life::new(&me(), &held)), None);
     assert_eq!(running.toolsets[3].state, ToolsetState::Refused { entry: "web.get".to_owned() });
 }
 
@@ -204,9 +212,9 @@ fn k1_the_rows_of_a_report_sum_to_what_a_call_made_now_carries() {
     // One of files' two tools lost its name, and a load, a switch and a check each change the call.
     let mut held = world.fresh(&me());
     let now = |world: &World, held: &Held| {
-        let report = report(world, &me(), Some(held), None);
+        let report = report(world, &me(), Some(Life::new(&me(), held)), None);
         assert_eq!(offered_rows(&report), report.offered);
-        assert_eq!(report.offered.0, offer(world, &me(), held).kept.len());
+        assert_eq!(report.offered.0, offer(world, Life::new(&me(), held)).kept.len());
         report.offered
     };
     assert_eq!(now(&world, &held), (5, 500));
@@ -217,8 +225,7 @@ fn k1_the_rows_of_a_report_sum_to_what_a_call_made_now_carries() {
     assert_eq!(now(&world, &held), (6, 600));
     world.switch_off(words(&["files"], 7)).unwrap();
     assert_eq!(now(&world, &held), (5, 500));
-    let no = Withheld { filter: Filter::Check, reason: "no".to_owned() };
-    world.report_check(&toolset("fs"), Some("stat"), Some(no));
+    world.report_check(&toolset("fs"), Some("stat"), Some("no".to_owned()));
     assert_eq!(now(&world, &held), (4, 400));
     for agent in ["coder", "everything", "writer"] {
         let report = report(&world, &agent_name(agent), None, None);
@@ -232,6 +239,6 @@ fn k1_json_is_flat_where_it_is_read() {
     let json = serde_json::to_value(report(&world, &me(), None, None)).unwrap();
     assert_eq!(json["toolsets"][0]["state"], "resident");
     assert_eq!(json["entries"][0]["list"], "confirm");
-    let ledger = serde_json::to_value(offer(&world, &me(), &world.fresh(&me())).ledger).unwrap();
+    let ledger = serde_json::to_value(offer(&world, Life::new(&me(), &world.fresh(&me()))).ledger).unwrap();
     assert_eq!(ledger["tools"][0]["state"], "offered");
 }

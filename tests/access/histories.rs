@@ -159,7 +159,7 @@ impl History {
         match step {
             Step::Load(agent, name, tools) => {
                 let me = agent_name(AGENTS[*agent]);
-                let may = self.world.may_load(&me, &self.held[*agent], name);
+                let may = self.world.may_load(Life::new(&me, &self.held[*agent]), name);
                 let before = self.held[*agent].tools().to_vec();
                 if may.is_ok() && self.report(name, tools)? {
                     self.held[*agent].add(&toolset(name), Arrival::Loaded, &super::common::tools(tools));
@@ -173,15 +173,13 @@ impl History {
             Step::Fail(name) => self.world.report_failure(&toolset(name), "it broke"),
             Step::Switch(names) => self.world.switch_off(words(names, 1)).unwrap(),
             Step::Check(name, tool, yes) => {
-                let no = Withheld { filter: Filter::Check, reason: "down".to_owned() };
-                self.world.report_check(&toolset(name), *tool, (!yes).then_some(no));
+                self.world.report_check(&toolset(name), *tool, (!yes).then(|| "down".to_owned()));
             }
             Step::Call(agent, index, answer, attendance) => self.call(*agent, *index, answer, *attendance)?,
             Step::Rebuild(agent) => {
                 let me = agent_name(AGENTS[*agent]);
                 let loads: Vec<ToolsetName> = self.held[*agent]
                     .toolsets()
-                    .iter()
                     .filter(|(_, arrival)| *arrival != Arrival::Resident)
                     .map(|(name, _)| name.clone())
                     .collect();
@@ -232,7 +230,15 @@ impl History {
             return Ok(());
         }
         let tool = index.get(held.tools());
-        let call = CallFacts { conversation: "c1", agent: &me, tool, arguments: "{}", attendance };
+        let call = CallFacts {
+            conversation: "c1",
+            agent: &me,
+            tool,
+            arguments: "{}",
+            attendance,
+            sight: Sight::OnScreen,
+            allow_line: None,
+        };
         let (gated, floor) = (self.gated(agent, &tool.id), self.on_the_floor(&tool.id));
         let decision = self.world.decide(call);
         match &decision {
@@ -255,11 +261,13 @@ impl History {
             Decision::AutoDenied(_, answer) => {
                 prop_assert!(gated && attendance == Attendance::Unattended && !answer.allows());
             }
+            Decision::Review(_) => prop_assert!(false, "auto-approval is off"),
             Decision::Unresolved(text) => prop_assert!(false, "{text}"),
         }
         // Whatever is not offered is not dispatched, and the other way round.
-        let offered = offer(&self.world, &me, &held).kept.iter().any(|kept| held.tools()[*kept].id == tool.id);
-        let dispatch = self.world.dispatch(&me, &held, &tool.id, &tool.digest);
+        let offered =
+            offer(&self.world, Life::new(&me, &held)).kept.iter().any(|kept| held.tools()[*kept].id == tool.id);
+        let dispatch = self.world.dispatch(Life::new(&me, &held), &tool.id, &tool.digest);
         prop_assert_eq!(offered, dispatch.is_none());
         Ok(())
     }
@@ -277,10 +285,10 @@ impl History {
                 prop_assert_eq!(&*wire, &tool.wire, "11: one wire name");
                 prop_assert_eq!(held.by_wire(tool.wire.as_str()), Some(tool));
             }
-            let kept = offer(&self.world, &me, held).kept;
+            let kept = offer(&self.world, Life::new(&me, held)).kept;
             prop_assert!(kept.windows(2).all(|pair| pair[0] < pair[1]), "2: an offer keeps the held order");
             prop_assert!(kept.iter().all(|index| *index < held.tools().len()));
-            let report = report(&self.world, &me, Some(held), Some("c1"));
+            let report = report(&self.world, &me, Some(Life::new(&me, held)), Some("c1"));
             for row in report.entries.iter().chain(&report.floor) {
                 let toolset = row.entry.split('.').next().unwrap();
                 let built = self.model.offered.contains_key(toolset);
@@ -373,9 +381,9 @@ proptest! {
         let held = world.fresh(&agent_name("assistant"));
         let offered: Vec<&HeldTool> = held.tools().iter().collect();
         for text in [
-            world.unknown_tool(&agent_name("assistant"), &held, &offered, &wire),
-            world.available_tools(&agent_name("assistant"), &held, &wire),
-            world.may_load(&agent_name("assistant"), &held, &wire).map_or_else(|text| text, |name| name.to_string()),
+            world.unknown_tool(Life::new(&agent_name("assistant"), &held), &offered, &wire),
+            world.available_tools(Life::new(&agent_name("assistant"), &held), &wire),
+            world.may_load(Life::new(&agent_name("assistant"), &held), &wire).map_or_else(|text| text, |name| name.to_string()),
         ] {
             prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
         }

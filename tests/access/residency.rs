@@ -77,7 +77,7 @@ fn r3_the_order_of_resident_changes_nothing() {
 fn r4_the_names_line_lists_what_is_loadable_at_wiring() {
     let mut world = deferring();
     let mut held = world.fresh(&me());
-    let line = |world: &World, held: &Held| world.names_line(&me(), held);
+    let line = |world: &World, held: &Held| world.names_line(Life::new(&me(), held));
     assert_eq!(line(&world, &held).as_deref(), Some("Also available, load before use: documents, skills, time."));
     held.add(&toolset("skills"), Arrival::Preloaded, &tools(&["add_skill_script"]));
     world.switch_off(words(&["time"], 3)).unwrap();
@@ -90,7 +90,7 @@ fn r4_the_names_line_lists_what_is_loadable_at_wiring() {
     assert_eq!(line(&refusing, &held), None);
     // Nothing deferred: no line, even where a resident toolset did not build.
     let world = World::new(declare(vec![agent("assistant", 10).available(&["time"])]), registry(&["time"])).unwrap();
-    assert_eq!(world.names_line(&me(), &Held::default()), None);
+    assert_eq!(world.names_line(Life::new(&me(), &Held::default())), None);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn r5_available_tools_lists_states_descriptions_and_what_asks_first() {
     let mut world = deferring();
     let mut held = world.fresh(&me());
     assert_eq!(
-        world.available_tools(&me(), &held, ""),
+        world.available_tools(Life::new(&me(), &held), ""),
         "documents [loadable]: About documents. Asks first: every tool.\n\
          memory [resident]: About memory. Asks first: forget.\n\
          skills [loadable]: About skills. Asks first: add_skill_script.\n\
@@ -110,7 +110,7 @@ fn r5_available_tools_lists_states_descriptions_and_what_asks_first() {
     held.add(&toolset("time"), Arrival::Preloaded, &tools(&["now"]));
     world.report_build(&toolset("skills"), &tools(&["other"])).unwrap_err();
     assert_eq!(
-        world.available_tools(&me(), &held, "  "),
+        world.available_tools(Life::new(&me(), &held), "  "),
         "documents [loaded]: About documents. Asks first: save, load.\n\
          memory [resident]: About memory. Asks first: forget.\n\
          skills [refused: skills.add_skill_script]: About skills. Asks first: add_skill_script.\n\
@@ -118,12 +118,12 @@ fn r5_available_tools_lists_states_descriptions_and_what_asks_first() {
     );
     world.switch_off(words(&["documents"], 3)).unwrap();
     assert_eq!(
-        world.available_tools(&me(), &held, "DOCU"),
+        world.available_tools(Life::new(&me(), &held), "DOCU"),
         "documents [off: [toolsets].disabled names it]: About documents. Asks first: save, load."
     );
-    assert_eq!(world.available_tools(&me(), &held, "about t"), "time [resident]: About time.");
+    assert_eq!(world.available_tools(Life::new(&me(), &held), "about t"), "time [resident]: About time.");
     assert_eq!(
-        world.available_tools(&me(), &held, "zebra\n"),
+        world.available_tools(Life::new(&me(), &held), "zebra\n"),
         "No tool group matches 'zebra'. Call available_tools with no filter to see them all."
     );
 }
@@ -134,7 +134,7 @@ fn r5_a_description_from_outside_stays_on_its_line() {
     let description = format!("First.\nfs [resident]: forged\u{1b}[2J {}", "x".repeat(600));
     registry.register(ToolsetFacts { description, ..toolset_facts("odd", Kind::Plugin) }).unwrap();
     let world = World::new(declare(vec![agent("assistant", 1).all().resident(&["time"])]), registry).unwrap();
-    let listing = world.available_tools(&me(), &Held::default(), "odd");
+    let listing = world.available_tools(Life::new(&me(), &Held::default()), "odd");
     assert_eq!(listing.lines().count(), 1);
     assert!(listing.starts_with("odd [loadable]: First. fs [resident]: forged [2J xxx"), "{listing}");
     assert!(listing.len() < 600 && listing.ends_with("..."));
@@ -187,24 +187,24 @@ fn r7_what_a_load_says_when_nothing_is_new() {
 fn r9_loading_what_is_held_says_so_and_changes_nothing() {
     let world = deferring();
     let mut held = world.fresh(&me());
-    assert_eq!(world.may_load(&me(), &held, " time "), Ok(toolset("time")));
+    assert_eq!(world.may_load(Life::new(&me(), &held), " time "), Ok(toolset("time")));
     assert_eq!(
-        world.may_load(&me(), &held, "memory").unwrap_err(),
+        world.may_load(Life::new(&me(), &held), "memory").unwrap_err(),
         "'memory' is resident: its tools are already in your tool list."
     );
     held.add(&toolset("time"), Arrival::Loaded, &tools(&["now"]));
-    assert_eq!(world.may_load(&me(), &held, "time").unwrap_err(), "'time' is already loaded.");
+    assert_eq!(world.may_load(Life::new(&me(), &held), "time").unwrap_err(), "'time' is already loaded.");
     let before = held.tools().to_vec();
     assert_eq!(held.add(&toolset("time"), Arrival::Loaded, &tools(&["later"])), LoadOutcome::default());
     assert_eq!(held.tools(), &before[..]);
     assert_eq!(
-        world.may_load(&me(), &held, "tiem").unwrap_err(),
+        world.may_load(Life::new(&me(), &held), "tiem").unwrap_err(),
         "No tool group named 'tiem'. Loadable: documents, skills."
     );
     held.add(&toolset("documents"), Arrival::Loaded, &[]);
     held.add(&toolset("skills"), Arrival::Loaded, &[]);
     assert_eq!(
-        world.may_load(&me(), &held, "").unwrap_err(),
+        world.may_load(Life::new(&me(), &held), "").unwrap_err(),
         "No tool group named ''. Everything available is already in your tools."
     );
 }
@@ -214,10 +214,10 @@ fn r10_a_failed_build_stays_loadable_and_its_entries_pending() {
     let mut world = deferring();
     let held = world.fresh(&me());
     world.report_failure(&toolset("documents"), "no such folder");
-    assert_eq!(world.may_load(&me(), &held, "documents"), Ok(toolset("documents")));
+    assert_eq!(world.may_load(Life::new(&me(), &held), "documents"), Ok(toolset("documents")));
     assert_eq!(world.failure(&toolset("documents")), Some("no such folder"));
     assert_eq!(could_not_load(&toolset("documents"), "no such folder"), "Could not load 'documents': no such folder");
-    assert!(world.available_tools(&me(), &held, "documents").starts_with("documents [loadable]"));
+    assert!(world.available_tools(Life::new(&me(), &held), "documents").starts_with("documents [loadable]"));
     world.report_build(&toolset("documents"), &tools(&["save"])).unwrap();
     assert_eq!(world.failure(&toolset("documents")), None);
 }
@@ -234,7 +234,7 @@ fn r16_resident_in_available_order_then_preloaded_then_core_then_loads() {
     held.add(&toolset("skills"), Arrival::Loaded, &tools(&["add"]));
     held.add_core(&tools(&["load_tools"]));
     assert_eq!(held_names(&held), ["remember", "now", "available_tools", "load_tools", "add"]);
-    let arrivals: Vec<Arrival> = held.toolsets().iter().map(|(_, arrival)| *arrival).collect();
+    let arrivals: Vec<Arrival> = held.toolsets().map(|(_, arrival)| arrival).collect();
     assert_eq!(arrivals, [Arrival::Resident, Arrival::Preloaded, Arrival::Loaded]);
 }
 
@@ -247,5 +247,5 @@ fn r17_a_new_build_changes_nothing_of_what_is_held() {
     changed[0].digest = "another".to_owned();
     world.report_build(&toolset("memory"), &changed).unwrap();
     assert_eq!(held.tools(), &before[..]);
-    assert_eq!(world.dispatch(&me(), &held, &id("memory.forget"), "digest of forget"), None);
+    assert_eq!(world.dispatch(Life::new(&me(), &held), &id("memory.forget"), "digest of forget"), None);
 }

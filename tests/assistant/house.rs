@@ -463,6 +463,7 @@ impl Toolset for Kit {
                     description: format!("{name}."),
                     schema: json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
                     risk: *risk,
+                    trigger: None,
                 },
                 broken,
                 build: number,
@@ -610,6 +611,7 @@ fn world() -> World {
             kind: Kind::BuiltIn,
             description: format!("About {name}."),
             entry_agent_only: false,
+            commands: Vec::new(),
         };
         registry.register(facts).unwrap();
     }
@@ -627,8 +629,7 @@ fn world() -> World {
             delegates_to: Vec::new(),
         }],
         floor: vec![spanned("work.wipe".to_owned(), 5)],
-        auto_approval: false,
-        disabled: Vec::new(),
+        ..Declarations::default()
     };
     let mut world = World::new(declarations, registry).unwrap();
     world.define_core(kokua::agent::core_tools().into_iter().map(|tool| tool.facts).collect());
@@ -693,6 +694,8 @@ impl House {
             switches: Arc::new(SharedKnobs(Arc::clone(&self.knobs))),
             titles: options.titles,
             attendance: options.attendance,
+            only: None,
+            mode: None,
             opening: options.opening,
             alerts: Vec::new(),
         });
@@ -851,6 +854,7 @@ pub(crate) fn shape(records: &[Record]) -> Vec<&'static str> {
             Record::CallEnded { .. } => "ended",
             Record::TurnEnded { .. } => "end",
             Record::Titled { .. } => "title",
+            Record::Mode { .. } => "mode",
             Record::Preloaded { .. } => "preloaded",
         })
         .collect()

@@ -140,7 +140,7 @@ async fn f3_shows_a_load_before_the_next_call() {
     let events = bench.until_report().await;
     let Some(Event::Report(report)) = events.last() else { panic!("a report") };
     let row = report.toolsets.iter().find(|row| row.name.as_str() == "other").unwrap();
-    assert_eq!(row.state, kokua::access::explain::ToolsetState::Loaded);
+    assert_eq!(row.state, kokua::access::report::ToolsetState::Loaded);
     // An answer to a call that asks nothing is nobody's.
     bench.answer(1, Answer::AllowedOnce);
     bench.until_end().await;

@@ -9,7 +9,7 @@ fn at_most_so_much_waits_for_a_round_and_the_rest_is_said_to_be_undelivered() {
     let mut world = house::world(&[]);
     let mut run = house::run(&mut world, house::spec(10, true, 1), &[]);
     let mut said = |text: &str| {
-        let input = Input::Said { text: text.to_owned(), attendance: house::ATTENDED };
+        let input = Input::Said { text: text.to_owned(), attendance: house::ATTENDED, only: None };
         run.step(Moment { now: 0, random: 0 }, &mut world, input)
     };
     said("go");
@@ -28,7 +28,7 @@ fn a_call_that_is_being_written_says_how_far_it_is_and_bounds_its_name() {
     let mut world = house::world(&[]);
     let mut run = house::run(&mut world, house::spec(10, true, 1), &[]);
     let mut step = |input| run.step(Moment { now: 0, random: 0 }, &mut world, input);
-    step(Input::Said { text: "go".to_owned(), attendance: house::ATTENDED });
+    step(Input::Said { text: "go".to_owned(), attendance: house::ATTENDED, only: None });
     let mut told = |delta| match step(Input::Delta(delta)).as_slice() {
         [Effect::Tell(Event::Writing { tool, bytes })] => (tool.clone(), *bytes),
         other => panic!("one event, got {other:?}"),

@@ -2,8 +2,8 @@
 
 use kokua::access::declare::{EntryList, Pair};
 use kokua::access::{
-    AgentDeclaration, AgentName, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned, ToolFacts,
-    ToolsetFacts, ToolsetName, World,
+    AgentDeclaration, AgentName, Attendance, Available, Conditions, Declarations, Kind, Registry, Risk, Span, Spanned,
+    ToolFacts, ToolsetFacts, ToolsetName, World,
 };
 use kokua::agent::{AgentSpec, BuiltTool, Ending, LoadedToolset, Record, Run};
 use serde_json::json;
@@ -54,7 +54,13 @@ pub(crate) fn world(extra: &[&str]) -> World {
     let mut registry = Registry::new(["assistant"]);
     for (name, ..) in TOOLSETS {
         let description = format!("About {name}.");
-        let facts = ToolsetFacts { name: toolset(name), kind: Kind::BuiltIn, description, entry_agent_only: false };
+        let facts = ToolsetFacts {
+            name: toolset(name),
+            kind: Kind::BuiltIn,
+            description,
+            entry_agent_only: false,
+            commands: Vec::new(),
+        };
         registry.register(facts).expect("a fresh name");
     }
     let names = |names: &[&str]| names.iter().map(|name| spanned(toolset(name), 2)).collect();
@@ -72,8 +78,7 @@ pub(crate) fn world(extra: &[&str]) -> World {
             delegates_to: Vec::new(),
         }],
         floor: vec![spanned("compute.erase_disk".to_owned(), 5)],
-        auto_approval: false,
-        disabled: Vec::new(),
+        ..Declarations::default()
     };
     let mut world = World::new(declarations, registry).expect("valid declarations");
     for name in ["fs", "compute"] {
@@ -113,6 +118,7 @@ pub(crate) fn spec(max_iterations: u32, concurrent_tools: bool, max_attempts: u3
         max_iterations,
         concurrent_tools,
         max_attempts,
+        conditions: Conditions::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kokua::access::{Answer, Attendance, CallFacts, GateList, Risk, Span, Spanned, ToolId, World};
+use kokua::access::{Answer, Attendance, CallFacts, GateList, Risk, Sight, Span, Spanned, ToolId, World};
 use kokua::agent::{
     CallId, CallKind, Delta, Effect, Ending, Event, Failure, FailureKind, Input, Message, Moment, Opaque, Record,
     Request, Retry, Run, StopReason, ToolOutcome, Usage, UserOrigin, replay,
@@ -124,6 +124,7 @@ fn inputs() -> impl Strategy<Value = Input> {
         4 => (prop::sample::select(vec!["go", "", "more"]), prop::bool::weighted(0.8)).prop_map(|(text, here)| Input::Said {
             text: text.to_owned(),
             attendance: if here { Attendance::Attended } else { Attendance::Unattended },
+            only: None,
         }),
         2 => deltas().prop_filter_map("one", |deltas| deltas.into_iter().next().map(Input::Delta)),
         1 => Just(Input::ModelEnded(Ok(()))),
@@ -216,7 +217,7 @@ impl Watch {
             Act::Oblige(which, how) => {
                 if self.wanted.is_empty() {
                     let attendance = if how.is_multiple_of(5) { Attendance::Unattended } else { Attendance::Attended };
-                    return self.step(Input::Said { text: "go".to_owned(), attendance });
+                    return self.step(Input::Said { text: "go".to_owned(), attendance, only: None });
                 }
                 let wanted = self.wanted.remove(usize::from(which) % self.wanted.len());
                 self.oblige(wanted, how, deltas);
@@ -395,6 +396,8 @@ impl Watch {
                     tool: held,
                     arguments: &arguments,
                     attendance,
+                    sight: Sight::OnScreen,
+                    allow_line: None,
                 };
                 self.world.grant(facts).unwrap();
             }
@@ -423,7 +426,7 @@ impl Watch {
         assert!(self.started.insert(call.0), "runs once: {tool}");
         assert_eq!(self.endings.get(&call.0), Some(&0), "runs before its ending");
         let digest = &self.run.held().get(tool).unwrap().digest;
-        let refusal = self.world.dispatch(self.run.agent(), self.run.held(), tool, digest);
+        let refusal = self.world.dispatch(self.run.life(), tool, digest);
         assert_eq!(refusal, None, "O3: checked at the instant it runs");
     }
 
@@ -432,7 +435,7 @@ impl Watch {
         let records = &self.records[..cut.min(self.records.len())];
         let mut world = house::world(&GATES);
         let mut run = house::run(&mut world, self.spec.clone(), records);
-        let said = Input::Said { text: "go on".to_owned(), attendance: Attendance::Attended };
+        let said = Input::Said { text: "go on".to_owned(), attendance: Attendance::Attended, only: None };
         let moment = Moment { now: self.now, random: 0 };
         paired(&request(&run.step(moment, &mut world, said)));
         let start = Delta::CallStart { index: 0, id: String::new(), name: "read_file".to_owned() };
@@ -566,7 +569,7 @@ fn the_generated_histories_reach_every_ending() {
                 Record::Said { message, .. } => format!("said by {:?}", message.origin),
                 Record::Preloaded { .. } => "preloaded".to_owned(),
                 Record::Allowed { .. } => "allowed".to_owned(),
-                Record::TurnStarted { .. } | Record::Titled { .. } => continue,
+                Record::TurnStarted { .. } | Record::Mode { .. } | Record::Titled { .. } => continue,
             };
             *reached.entry(name).or_default() += 1;
         }

@@ -98,8 +98,16 @@ impl Bench {
         let (first, second) = rest.split_once(' ').unwrap_or((rest, ""));
         let call = || CallId(first.parse().expect("a call's number"));
         match verb {
-            "said" => self.step(Input::Said { text: rest.to_owned(), attendance: Attendance::Attended }),
-            "said-alone" => self.step(Input::Said { text: rest.to_owned(), attendance: Attendance::Unattended }),
+            "said" => self.step(Input::Said { text: rest.to_owned(), attendance: Attendance::Attended, only: None }),
+            "said-alone" => {
+                self.step(Input::Said { text: rest.to_owned(), attendance: Attendance::Unattended, only: None })
+            }
+            "said-with-only" => {
+                let only = first.split(',').map(kokua::access::ToolName::new).collect();
+                let (text, attendance) = (second.to_owned(), Attendance::Attended);
+                self.step(Input::Said { text, attendance, only: Some(only) })
+            }
+            "mode" => self.step(Input::Mode { mode: kokua::access::ModeName::new(rest) }),
             "text" => self.step(Input::Delta(Delta::Text { text: rest.to_owned() })),
             "thought" => self.step(Input::Delta(Delta::Reasoning { text: rest.to_owned() })),
             "call" => {
@@ -214,6 +222,8 @@ impl Bench {
                         tool,
                         arguments: &arguments,
                         attendance: house::ATTENDED,
+                        sight: kokua::access::Sight::OnScreen,
+                        allow_line: None,
                     };
                     self.world.grant(facts).expect("a grantable tool");
                 }
@@ -293,6 +303,7 @@ fn line(effect: &Effect) -> Option<String> {
             }
             Record::TurnEnded { end, .. } => format!("log turn ended: {}", turn_end(end)),
             Record::Titled { title } => format!("log title: {title}"),
+            Record::Mode { mode, .. } => format!("log mode {mode}"),
             Record::Preloaded { toolset } => format!("log preloaded {toolset}"),
             Record::Allowed { call, answer: by, arguments, .. } => {
                 let edited =
@@ -309,6 +320,7 @@ fn line(effect: &Effect) -> Option<String> {
             }
             Event::Delta { text } => format!("tell text: {text}"),
             Event::Reasoning { text } => format!("tell reasoning: {text}"),
+            Event::Mode { mode } => format!("tell mode {mode}"),
             Event::Queued { text } => format!("tell queued: {text}"),
             Event::Retrying { message, ms, attempt } => format!("tell retrying, try {attempt} in {ms} ms: {message}"),
             Event::Answer { call, answer: by } => format!("tell call {} answered: {}", call.0, answer(by)),

@@ -62,7 +62,7 @@ fn what_another_agent_carried_is_not_what_this_one_grew_by() {
     let mut world = house::world(&[]);
     let mut run = house::run(&mut world, house::spec(10, true, 1), &[]);
     let moment = Moment { now: 0, random: 0 };
-    let said = || Input::Said { text: "go".to_owned(), attendance: house::ATTENDED };
+    let said = || Input::Said { text: "go".to_owned(), attendance: house::ATTENDED, only: None };
     let mut records = Vec::new();
     for input in [said(), Input::Delta(Delta::Text { text: "Ok.".to_owned() }), Input::ModelEnded(Ok(()))] {
         records.extend(run.step(moment, &mut world, input).into_iter().filter_map(|effect| match effect {

@@ -29,6 +29,7 @@ fn fresh_start() {
                     conversation: "c1".to_owned(),
                     title: None,
                     agent: AgentName::new("assistant"),
+                    mode: ModeName::new("work"),
                     model: "rehearsal".to_owned(),
                     rehearsal: true,
                     window: None,

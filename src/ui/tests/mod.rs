@@ -14,11 +14,13 @@ use serde_json::{Value, json};
 
 use super::theme::{Colours, Theme};
 use super::{Cmd, Key, KeyMap, Msg, Settings, Ui, update, view};
-use crate::access::explain::{EntryRow, ToolRow, ToolsetRow, ToolsetState};
 use crate::access::held::Arrival;
 use crate::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld};
 use crate::access::policy::GateList;
-use crate::access::{AgentName, AgentReport, AskReason, Attendance, Kind, Ledger, Risk, ToolId, ToolName, ToolsetName};
+use crate::access::report::{EntryRow, ToolRow, ToolsetRow, ToolsetState};
+use crate::access::{
+    AgentName, AgentReport, AskReason, Attendance, Kind, Ledger, ModeName, Risk, ToolId, ToolName, ToolsetName,
+};
 use crate::agent::message::CallKind;
 use crate::agent::update::Preview;
 use crate::agent::{
@@ -123,6 +125,7 @@ pub(super) fn session(title: Option<&str>) -> Event {
         conversation: "c1".to_owned(),
         title: title.map(str::to_owned),
         agent: AgentName::new("assistant"),
+        mode: ModeName::new("work"),
         model: "qwen3:8b".to_owned(),
         rehearsal: false,
         window: Some(32_768),

@@ -9,10 +9,10 @@ use crate::ui::transcript::Block;
 #[test]
 fn a_window_that_is_known_later_fills_the_header() {
     let mut ui = screen(100, 30);
-    let Event::Session { conversation, title, agent, model, rehearsal, tool_limit, .. } = session(None) else {
+    let Event::Session { conversation, title, agent, mode, model, rehearsal, tool_limit, .. } = session(None) else {
         panic!()
     };
-    let session = Event::Session { conversation, title, agent, model, rehearsal, window: None, tool_limit };
+    let session = Event::Session { conversation, title, agent, mode, model, rehearsal, window: None, tool_limit };
     tell_all(&mut ui, [session, Event::Replayed, started(), call(1, &[], true), used(1)]);
     let header = |ui: &mut Ui| frame(ui, NOW).lines().next().unwrap_or_default().to_owned();
     assert!(!header(&mut ui).contains("ctx"), "{}", header(&mut ui));

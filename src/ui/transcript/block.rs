@@ -176,26 +176,12 @@ pub struct Receipt {
     pub answer: Answer,
 }
 
-/// The words of an answer: exactly one of P13's.
-pub fn answer_words(answer: &Answer) -> String {
-    match answer {
-        Answer::AllowedOnce => "allowed once".to_owned(),
-        Answer::AllowedForConversation => "allowed for this conversation".to_owned(),
-        Answer::AllowedByGrant { grant } => format!("allowed by grant {grant}"),
-        Answer::AllowedByFlag { .. } => "allowed by --allow".to_owned(),
-        Answer::Denied => "denied".to_owned(),
-        Answer::DeniedWithReason { .. } => "denied with a reason".to_owned(),
-        Answer::AutoDenied { .. } => "auto-denied".to_owned(),
-        Answer::Expired => "expired".to_owned(),
-        Answer::Withdrawn => "withdrawn (stopped)".to_owned(),
-        Answer::Interrupted => "interrupted".to_owned(),
-    }
-}
-
 /// What an answer says beyond its words: the reason, the entry.
 pub fn answer_detail(answer: &Answer) -> Option<&str> {
     match answer {
-        Answer::DeniedWithReason { reason } | Answer::AutoDenied { reason } => Some(reason),
+        Answer::DeniedWithReason { reason }
+        | Answer::AutoDenied { reason }
+        | Answer::ReviewerApproved { reason, .. } => Some(reason),
         Answer::AllowedByFlag { entry } => Some(entry),
         _ => None,
     }
@@ -209,7 +195,7 @@ pub fn ending_word(ending: &Ending, answer: Option<&Answer>) -> String {
         Ending::InvalidArguments => "invalid arguments",
         Ending::Unknown => "unknown tool",
         Ending::Refused => "refused",
-        Ending::NotAllowed => return answer.map_or_else(|| "not allowed".to_owned(), answer_words),
+        Ending::NotAllowed => return answer.map_or_else(|| "not allowed".to_owned(), ToString::to_string),
         Ending::TimedOut => "timed out",
         Ending::NotExecuted => "not executed",
         Ending::Interrupted => "interrupted",

@@ -10,8 +10,8 @@ use ratatui::text::{Line, Span};
 use serde_json::Value;
 
 use super::block::{
-    Block, CallRule, Delivery, Receipt, ToolRow, ToolState, answer_detail, answer_words, bytes, clock, ending_word,
-    kind_word, span, tokens,
+    Block, CallRule, Delivery, Receipt, ToolRow, ToolState, answer_detail, bytes, clock, ending_word, kind_word, span,
+    tokens,
 };
 use super::item::Fold;
 use super::search::Chrome;
@@ -311,7 +311,7 @@ impl Layout<'_> {
             if let Some(answer) = answer {
                 let detail =
                     answer_detail(answer).map(|detail| format!(": {}", clean_line(detail))).unwrap_or_default();
-                section("asked".to_owned(), vec![Span::styled(format!("{}{detail}", answer_words(answer)), text)]);
+                section("asked".to_owned(), vec![Span::styled(format!("{answer}{detail}"), text)]);
             }
             if let Some(result) = &row.result {
                 section(format!("result · {}", span(*took_ms)), clamped(result, text, dim));
@@ -330,8 +330,7 @@ impl Layout<'_> {
     fn receipt(&self, receipt: &Receipt, lines: &mut Vec<Line<'static>>) {
         let dim = self.style(Role::Dim);
         let chain: Vec<String> = receipt.chain.iter().map(|name| clean_line(name)).collect();
-        let mut spans =
-            vec![self.blank(4), Span::styled(format!("└ {}", answer_words(&receipt.answer)), self.style(Role::Text))];
+        let mut spans = vec![self.blank(4), Span::styled(format!("└ {}", receipt.answer), self.style(Role::Text))];
         // The reason first: it is what a narrow screen should keep.
         let detail = answer_detail(&receipt.answer).map(clean_line);
         let chain = (chain.len() > 1).then(|| chain.join(" < "));
@@ -520,7 +519,7 @@ pub(super) fn plain(block: &Block) -> String {
         Block::Receipt(receipt) => {
             let detail =
                 answer_detail(&receipt.answer).map(|detail| format!(": {}", clean_line(detail))).unwrap_or_default();
-            format!("{} · {}{detail}", answer_words(&receipt.answer), clean_line(&receipt.tool))
+            format!("{} · {}{detail}", receipt.answer, clean_line(&receipt.tool))
         }
         Block::Alert { severity, message, hint } => {
             let label = if *severity == Severity::Warning { "warning" } else { "notice" };

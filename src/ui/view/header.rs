@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Span;
 
 use super::paint::{counted, ends, put};
+use crate::access::mode::DEFAULT_MODE;
 use crate::ui::action::Action;
 use crate::ui::state::Ui;
 use crate::ui::text::clean_line;
@@ -29,6 +30,9 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
             let role = if session.rehearsal { Role::Warning } else { Role::Bar };
             left.push(Span::styled(" · ", bar));
             left.push(Span::styled(model, ui.theme.style(role)));
+            if session.mode.as_str() != DEFAULT_MODE {
+                left.push(Span::styled(format!(" · {} mode", clean_line(session.mode.as_str())), bar));
+            }
             if let Some(title) = session.title.as_deref().map(clean_line).filter(|title| !title.is_empty()) {
                 left.push(Span::styled(format!(" · {title}"), bar));
             }

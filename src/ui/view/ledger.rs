@@ -28,6 +28,7 @@ fn arrival_word(arrival: Arrival) -> &'static str {
         Arrival::Resident => "resident",
         Arrival::Preloaded => "preloaded",
         Arrival::Core => "core",
+        Arrival::Skill => "skill",
         Arrival::Loaded => "loaded",
     }
 }

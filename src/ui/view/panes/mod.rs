@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 pub use self::tools::{Entry, Group};
 use super::paint::{ends, keyed, put, put_all};
 use crate::access::AgentReport;
-use crate::access::explain::ToolsetState;
+use crate::access::report::ToolsetState;
 use crate::agent::update::ConversationSummary;
 use crate::ui::action::Action;
 use crate::ui::pane::PaneKind;

@@ -3,8 +3,8 @@
 use ratatui::text::{Line, Span};
 
 use super::{Content, Row, note};
-use crate::access::explain::EntryRow;
 use crate::access::policy::GateList;
+use crate::access::report::EntryRow;
 use crate::access::{AgentReport, Grant};
 use crate::ui::state::Ui;
 use crate::ui::text::{Wrap, clean_line, visible};

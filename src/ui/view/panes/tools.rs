@@ -6,10 +6,10 @@ use ratatui::text::{Line, Span};
 
 use super::{Content, Row, note, parameters};
 use crate::access::Ledger;
-use crate::access::explain::{Reason, ToolRow, ToolsetRow, ToolsetState};
 use crate::access::held::Arrival;
 use crate::access::offer::RowState;
 use crate::access::policy::GateList;
+use crate::access::report::{ToolRow, ToolsetRow, ToolsetState};
 use crate::ui::pane::{PaneKind, ToolSort};
 use crate::ui::state::{ModelCall, Ui};
 use crate::ui::text::width::fit;
@@ -158,10 +158,7 @@ fn state_words(group: Group<'_>) -> String {
         ToolsetState::Loadable => "loadable: the model can load it".to_owned(),
         ToolsetState::Failed { error } => format!("the last build failed: {}", clean_line(error)),
         ToolsetState::Refused { entry } => format!("refused: {}", clean_line(entry)),
-        ToolsetState::Off { reason, line } => {
-            let why = Reason { text: clean_line(reason), line: *line };
-            format!("off: {why}")
-        }
+        ToolsetState::Off { .. } => format!("off: {}", clean_line(&row.state.off_words().unwrap_or_default())),
         ToolsetState::NotAvailable => "not available: the agent's table does not list it".to_owned(),
     }
 }
@@ -330,7 +327,7 @@ fn split(ledger: &Ledger) -> (usize, usize) {
     let offered = ledger.tools.iter().filter(|tool| matches!(tool.state, RowState::Offered));
     offered.fold((0, 0), |(resident, loaded), tool| match tool.arrival {
         Arrival::Loaded => (resident, loaded + tool.bytes),
-        Arrival::Resident | Arrival::Preloaded | Arrival::Core => (resident + tool.bytes, loaded),
+        Arrival::Resident | Arrival::Preloaded | Arrival::Core | Arrival::Skill => (resident + tool.bytes, loaded),
     })
 }
 

@@ -1,0 +1,67 @@
+//! Workers: which toolsets one may be made of, and agents that another composes (§8's part in access).
+//!
+//! Nothing here spawns anything.
+
+use super::available::Table;
+use super::conditions::Life;
+use super::name::{AgentName, Owner, ToolsetName, did_you_mean, shown};
+use super::offer::Chain;
+use super::world::World;
+
+impl World {
+    /// Composes a worker for `composer` from `toolsets` (D3): its name, `composed:<label>`, under which every question is
+    /// asked about it. Its policy is the default pair and every name that its composer's gates (D8).
+    ///
+    /// # Errors
+    /// The sentence after `Could not compose …: `: a toolset that nothing installs, that nobody can be composed from, that is
+    /// refused (P9), not there (R11), or withheld from the composer's turn (O7).
+    pub fn compose(&mut self, composer: Life<'_>, label: &str, toolsets: &[ToolsetName]) -> Result<AgentName, String> {
+        for toolset in toolsets {
+            let Some(facts) = self.registry.get(toolset.as_str()) else {
+                let hint = did_you_mean(&self.registry.near(toolset.as_str())).map(|hint| format!("; {hint}"));
+                return Err(format!("nothing installs '{}'{}", shown(toolset.as_str()), hint.unwrap_or_default()));
+            };
+            if facts.entry_agent_only || toolset.as_str() == "capabilities" {
+                return Err(format!("nobody can be composed from '{toolset}'"));
+            }
+            if let Some(why) = self.may_build(composer, toolset) {
+                return Err(format!("'{toolset}': {why}"));
+            }
+        }
+        let name = |number: usize| match number {
+            1 => AgentName::new(format!("composed:{label}")),
+            _ => AgentName::new(format!("composed:{label}#{number}")),
+        };
+        // As many as there are workers are taken at most, so one more is free.
+        let free = (1..=self.tables.len() + 1).map(name).find(|name| !self.tables.contains_key(name));
+        let worker = free.unwrap_or_else(|| name(self.tables.len() + 2));
+        self.tables.insert(worker.clone(), Table::composed(toolsets));
+        self.policies.compose(worker.clone(), composer.agent.clone());
+        Ok(worker)
+    }
+
+    /// Forgets a composed worker that has ended.
+    pub fn dissolve(&mut self, worker: &AgentName) {
+        if self.policies.is_composed(worker) {
+            self.tables.remove(worker);
+            self.policies.dissolve(worker);
+        }
+    }
+
+    /// Why a build of `toolset` can be given to nobody of this life now (O7, R11, P9), if so: for loads, spawns and composes.
+    pub fn may_build(&self, life: Life<'_>, toolset: &ToolsetName) -> Option<String> {
+        let owner = Owner::Toolset(toolset.clone());
+        if let Some((filter, reason)) = Chain::new(self, life.conditions).refuses(&owner) {
+            return Some(format!("it is {}: {}", filter.words(), reason.text));
+        }
+        if let Some(fact) = self.facts.get(toolset).and_then(|facts| facts.whole.as_ref()) {
+            return Some(fact.reason().text);
+        }
+        self.refusal(toolset).map(|refusal| refusal.message.clone())
+    }
+
+    /// Whether `spawn_subagent` of `agent` has `background` (R20): fixed by its table, so at wiring.
+    pub fn spawns_in_background(&self, agent: &AgentName) -> bool {
+        self.table(agent).available.iter().any(|toolset| toolset.as_str() == "messaging")
+    }
+}
