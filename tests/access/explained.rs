@@ -102,9 +102,9 @@ fn k4_five_answers_each_with_its_line() {
     );
     assert_eq!(
         five(&world, "coder", None, "fs.copy")[0],
-        "false: available of [agents.coder.tools] names 'fs' (line 22); the last build of 'fs' has no such tool"
+        "false: available of [agents.coder.tools] names 'fs' (line 22); 'fs' has no such tool"
     );
-    assert_eq!(five(&world, "nobody", None, "fs.stat")[0], "false: no such agent is declared");
+    assert_eq!(five(&world, "nobody", None, "fs.stat")[0], "false: no agent is named 'nobody'");
     assert_eq!(five(&world, "coder", None, "nope.x")[0], "false: no toolset is named 'nope'");
 }
 

@@ -59,7 +59,7 @@ fn first_day(program: &[&str]) {
     terminal.say("run `ls`");
     let screen = terminal.wait_for("WAITS FOR YOU · 1 of 1");
     assert!(screen.contains("compute.run_command ── review"), "{screen}");
-    assert!(screen.contains("[assistant.tools] line 25"), "{screen}");
+    assert!(screen.contains("[assistant.tools] line 26"), "{screen}");
     terminal.type_text("add a and d");
     terminal.wait("the draft", |text| draft(text) == "add a and d" && text.contains("WAITS FOR YOU"));
     allow(&mut terminal);
