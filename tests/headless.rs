@@ -204,6 +204,7 @@ fn p9_a_toolset_that_is_refused_after_the_start_is_an_alert() {
         stderr.contains("'misc' is refused: 'misc.ecko'") && stderr.contains("did you mean 'misc.echo'?"),
         "{stderr}"
     );
+    assert!(String::from_utf8_lossy(&out.stdout).contains("2 agents, nothing that stops a start"), "{out:?}");
 }
 
 #[test]
