@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::access::name::shown;
+use crate::access::name::{did_you_mean, near, shown};
 use crate::access::{
     AgentName, Attendance, Fault, ModeName, Registry, Risk, ToolName, ToolsetFacts, ToolsetName, World,
 };
@@ -27,7 +27,7 @@ use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, port
 use crate::config::{self, Config, Locations, Problems, Sandbox};
 use crate::tool::{Services, Toolset};
 use crate::ui::action::{KeyFault, KeyMap};
-use crate::ui::theme::{Colours, Theme};
+use crate::ui::theme::{Colours, SHIPPED, Theme};
 use crate::{model, store, system, toolsets};
 
 use adapters::{Machine, ModelPort, StorePort, SwitchesInFile};
@@ -155,7 +155,16 @@ impl Prepared {
 /// # Errors
 /// Every fault of the configuration at once, before anything is built; then every entry that a build shows to be wrong.
 pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
-    prepare_from(options, |locations, check| config::load_with(locations, check)).await
+    let locations = Locations::from_process(options.config.clone());
+    prepare_from(options, locations, |locations, check| config::load_with(locations, check)).await
+}
+
+/// [`prepare`] for a text that need not be in any file, as if `locations` led to it. Writes nothing.
+///
+/// # Errors
+/// As [`prepare`].
+pub async fn check_text(source: config::Source, locations: Locations) -> Result<Prepared, StartError> {
+    prepare_from(&Options::default(), locations, |locations, check| config::parse(source, locations, check)).await
 }
 
 /// [`prepare`] for the shipped configuration, as if it were written already. Writes nothing.
@@ -163,7 +172,8 @@ pub async fn prepare(options: &Options) -> Result<Prepared, StartError> {
 /// # Errors
 /// As [`prepare`].
 async fn prepare_shipped(options: &Options) -> Result<Prepared, StartError> {
-    prepare_from(options, |locations, check| {
+    let locations = Locations::from_process(options.config.clone());
+    prepare_from(options, locations, |locations, check| {
         let source = config::Source { path: locations.config()?, text: config::EXAMPLE.to_owned() };
         config::parse(source, locations, check)
     })
@@ -175,9 +185,9 @@ type Check<'a> = &'a mut dyn FnMut(&Config) -> Vec<Fault>;
 
 async fn prepare_from(
     options: &Options,
+    locations: Locations,
     read: impl FnOnce(&Locations, Check<'_>) -> Result<Config, Problems>,
 ) -> Result<Prepared, StartError> {
-    let locations = Locations::from_process(options.config.clone());
     let mut checked = None;
     let config = read(&locations, &mut |config| match Installed::of(config) {
         Ok(installed) => {
@@ -218,6 +228,9 @@ async fn prepare_from(
     for name in agents.flat_map(|agent| world.resident(agent)).collect::<Vec<_>>() {
         if capabilities.world.last_build(&name).is_none() && capabilities.world.failure(&name).is_none() {
             build(&mut capabilities, &name, &mut alerts).await;
+            // P9: its entries were pending, so nothing else says that they match nothing.
+            let refusal = capabilities.world.refusal(&name);
+            alerts.extend(refusal.map(|refusal| warning(format!("'{name}' is refused: {}", refusal.message))));
         }
     }
     capabilities.refresh_checks(system::clock::now_ms(), CHECK_TIMEOUT).await;
@@ -338,7 +351,8 @@ fn display_faults(config: &Config) -> Vec<Fault> {
     }
     if let Err(error) = Theme::shipped(&config.display.theme, Colours::Ansi) {
         let span = place(&["display", "theme"]);
-        faults.push(Fault { rule: "theme", span, message: error.to_string(), hint: None });
+        let hint = did_you_mean(&near(&config.display.theme, SHIPPED.map(|(name, _)| name), 1));
+        faults.push(Fault { rule: "theme", span, message: error.to_string(), hint });
     }
     faults
 }

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kokua::access::{
-    AgentName, Available, Declarations, Fault, Kind, Registry, Span, Spanned, ToolsetFacts, ToolsetName, World,
-};
-use kokua::config::settings::{SECTIONS, SECTIONS_OF_NO_TOOLSET, Setting, section_at};
+use kokua::access::report::ToolsetState;
+use kokua::access::{AgentName, Available, Declarations, Fault, Span, Spanned};
+use kokua::app::{self, Prepared, StartError};
+use kokua::config::settings::{SECTIONS, Setting, section_at};
 use kokua::config::{self, Config, Locations, NewValue, Problems, Sandbox, Source, Thinking, WriteError};
 use pretty_assertions::assert_eq;
 
@@ -25,6 +25,60 @@ fn locations() -> Locations {
 
 fn parse(text: &str) -> Result<Config, Problems> {
     config::parse(Source { path: "config.toml".into(), text: text.to_owned() }, &locations(), |_| Vec::new())
+}
+
+/// Through all that a start asks of a file, with the toolsets that ship: this room, access against the registry, startup's
+/// builds and what they show of the entries.
+fn checked(text: &str) -> Result<Prepared, Problems> {
+    let home = tempfile::tempdir().unwrap();
+    let at = |name: &str| home.path().join(name);
+    let locations = Locations {
+        home_variable: Some(at(".kokua")),
+        user_home: Some(home.path().into()),
+        working_directory: at("work"),
+        ..Locations::default()
+    };
+    let source = Source { path: "config.toml".into(), text: text.to_owned() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    match runtime.block_on(app::check_text(source, locations)) {
+        Ok(prepared) => Ok(prepared),
+        Err(StartError::Config(problems)) => Err(problems),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// What each agent can call, holds and is asked about, as the program came to understand it.
+fn understood(prepared: &Prepared) -> String {
+    fn list<T: std::fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
+        let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
+        if words.is_empty() { "none".to_owned() } else { words.join(" ") }
+    }
+    let world = &prepared.capabilities.world;
+    let mut text = String::new();
+    for agent in &world.declarations().agents {
+        let report = kokua::access::report(world, &agent.name.value, None, None);
+        let gates = report.entries.iter().map(|row| {
+            let tools = if row.pending { "pending".to_owned() } else { row.tools.len().to_string() };
+            format!("{}:{}={tools}", row.list, row.entry)
+        });
+        let off = report.toolsets.iter().filter(|row| matches!(row.state, ToolsetState::Off { .. }));
+        text.push_str(&format!(
+            "{}{} can call {} | starts with {} | loads {}\n  asks {} ({})\n  dropped {} | off {}\n",
+            report.agent,
+            if report.entry { " (entry)" } else { "" },
+            list(&report.available),
+            list(world.resident(&report.agent)),
+            list(&report.deferred),
+            list(gates),
+            report.policy_source,
+            list(&report.dropped_defaults),
+            list(off.map(|row| &row.name)),
+        ));
+    }
+    for alert in &prepared.alerts {
+        text.push_str(&format!("alert: {}\n", alert.message));
+    }
+    text
 }
 
 fn message(text: &str) -> String {
@@ -80,8 +134,10 @@ fn declared(declarations: &Declarations) -> String {
 fn valid_configurations_mean_what_they_say() {
     for (name, text) in files("valid") {
         let config = parse(&text).unwrap_or_else(|problems| panic!("{name}:\n{problems}"));
+        let prepared = checked(&text).unwrap_or_else(|problems| panic!("{name}:\n{problems}"));
         let shown = format!(
-            "{}\n{}\ndata: {}\nroots: {:?}",
+            "{}\n{}\n{}\ndata: {}\nroots: {:?}",
+            understood(&prepared),
             config::show(&config),
             declared(&config.declarations),
             config.data.display(),
@@ -93,13 +149,34 @@ fn valid_configurations_mean_what_they_say() {
 
 #[test]
 fn invalid_configurations_say_what_is_wrong_where_and_what_to_write() {
+    let mut nowhere = Vec::new();
     for (name, text) in files("invalid") {
-        let problems = parse(&text).map(|_| ()).expect_err(&name);
+        let problems = checked(&text).map(|_| ()).expect_err(&name);
         insta::assert_snapshot!(format!("invalid__{name}"), problems.to_string());
-        for problem in problems.list() {
-            assert!(problem.span.is_some(), "{name}: {problem:?} points nowhere");
+        if problems.list().iter().any(|problem| problem.span.is_none()) {
+            nowhere.push(name.clone());
         }
+        let lines: Vec<_> = problems.list().iter().filter_map(|problem| problem.span).map(|span| span.start).collect();
+        assert!(lines.is_sorted(), "{name}: not in file order");
     }
+    // What is missing from the whole file is at no place in it.
+    assert_eq!(nowhere, ["a2_empty", "a2_no_agent_at_all", "a2_no_table_of_the_entry_agent"]);
+}
+
+/// Sixty broken files and twenty good ones, each in its own words: a file that says nothing new is no example.
+#[test]
+fn the_collection_is_as_large_as_it_is_said_to_be() {
+    let distinct = |folder: &str| files(folder).into_iter().map(|(_, text)| text).collect::<BTreeSet<_>>().len();
+    assert!(distinct("invalid") >= 60 && distinct("valid") >= 20);
+}
+
+#[test]
+fn names_with_dots_stay_apart() {
+    let text = "[agents.\"a.tools\"]\ndescription = \"a name with a dot\"\n[agents.a.tools]\navailable = [\"time\"]\n\
+                [agents.\"a.tools\".tools]\navailable = [\"fs\"]\n";
+    let declared = declared(&parse(text).unwrap().declarations);
+    assert!(declared.contains("agent a.tools@1:9 \"a name with a dot\"\n  available: fs@6:14\n"), "{declared}");
+    assert!(declared.contains("agent a@3:9 \"\"\n  available: time@4:14\n"), "{declared}");
 }
 
 #[test]
@@ -251,34 +328,13 @@ fn half_a_table_is_not_judged() {
 
 // ── With access ──
 
-fn installed() -> Registry {
-    let mut registry = Registry::new(SECTIONS_OF_NO_TOOLSET.iter().copied());
-    for name in ["memory", "fs", "fs_write", "compute", "time", "todo", "misc"] {
-        let facts = ToolsetFacts {
-            name: ToolsetName::new(name),
-            kind: Kind::BuiltIn,
-            description: String::new(),
-            entry_agent_only: false,
-            commands: Vec::new(),
-        };
-        registry.register(facts).unwrap();
-    }
-    registry
-}
-
-fn judged(text: &str) -> Result<Config, Problems> {
-    config::parse(Source { path: "config.toml".into(), text: text.to_owned() }, &locations(), |config| {
-        World::new(config.declarations.clone(), installed()).err().unwrap_or_default()
-    })
-}
-
 #[test]
 fn the_example_passes_the_whole_check_and_so_does_its_second_agent() {
-    judged(config::EXAMPLE).unwrap_or_else(|problems| panic!("{problems}"));
+    drop(checked(config::EXAMPLE).unwrap_or_else(|problems| panic!("{problems}")));
     let reader = config::EXAMPLE.replace("agent = \"assistant\" ", "agent = \"reader\" ");
     assert_ne!(reader, config::EXAMPLE);
-    let config = judged(&reader).unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(config.assistant.agent, AgentName::new("reader"));
+    let prepared = checked(&reader).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(prepared.capabilities.world.entry(), &AgentName::new("reader"));
 }
 
 /// One list of everything: what this room finds and what access finds, by line, each once.
@@ -287,7 +343,7 @@ fn a2_every_mistake_of_a_file_is_told_at_once() {
     let text = "[assistant]\nagent = \"asistant\"\nmodle = \"x\"\n\n[agents.assistant.tools]\n\
                 available = [\"memroy\", \"fs\", \"fs\", \"All\"]\nresident = [\"time\"]\nconfirm = [\"fs.\"]\n\n\
                 [security.auto_approval]\nenabled = true\n\n[toolsets]\ndisabled = [\"webb\"]\n";
-    insta::assert_snapshot!("with_access", judged(text).unwrap_err().to_string());
+    insta::assert_snapshot!("with_access", checked(text).map(|_| ()).unwrap_err().to_string());
 }
 
 // ── The declarations ──

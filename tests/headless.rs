@@ -181,6 +181,32 @@ fn k1_agents_and_k2_toolsets_print_what_the_configuration_says() {
     assert_eq!(agents["agents"][0]["agent"], "assistant");
 }
 
+/// A coder that adds one gate of its own drops the default's others; `kokua agents` says so under its policy.
+#[test]
+fn k1_dropped_defaults_are_seen_at_once() {
+    let home = Home::with_config(include_str!("configs/valid/p3_a_pair_replaces_the_default_whole.toml"));
+    let out = home.kokua(&["agents"]).output().unwrap();
+    assert_eq!(code(&out), 0, "{out:?}");
+    insta::assert_snapshot!("agents_dropped", String::from_utf8_lossy(&out.stdout));
+    let out = home.kokua(&["agents", "--json"]).output().unwrap();
+    let agents: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(agents["agents"][1]["dropped_defaults"], serde_json::json!(["compute.run_command"]));
+}
+
+/// P9: what only an agent that nothing reaches would build is said at the start, not when somebody misses it.
+#[test]
+fn p9_a_toolset_that_is_refused_after_the_start_is_an_alert() {
+    let home = Home::with_config(include_str!("configs/valid/p9_an_agent_that_nobody_reaches.toml"));
+    let out = home.kokua(&["config", "check"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 0, "{stderr}");
+    assert!(
+        stderr.contains("'misc' is refused: 'misc.ecko'") && stderr.contains("did you mean 'misc.echo'?"),
+        "{stderr}"
+    );
+    assert!(String::from_utf8_lossy(&out.stdout).contains("2 agents, nothing that stops a start"), "{out:?}");
+}
+
 #[test]
 fn k1_and_k2_say_which_toolsets_are_off() {
     let config = include_str!("../config.example.toml").replacen("\ndisabled = []", "\ndisabled = [\"todo\"]", 1);

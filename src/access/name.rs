@@ -303,7 +303,13 @@ impl GateEntry {
             };
         }
         let toolset = ToolsetName::parse(owner).map_err(|_| {
-            format!("'{}' is not an entry: write '<toolset>', '<toolset>.<tool>', 'core' or 'core.<tool>'", shown(text))
+            let exact = owner.trim().to_ascii_lowercase();
+            let how = if exact != owner && ToolsetName::parse(&exact).is_ok() {
+                format!("toolsets are named letter by letter, did you mean '{exact}'?")
+            } else {
+                "write '<toolset>', '<toolset>.<tool>', 'core' or 'core.<tool>'".to_owned()
+            };
+            format!("'{}' is not an entry: {how}", shown(text))
         })?;
         match tool {
             None | Some("*") => Ok(Self::Toolset(toolset)),
@@ -360,7 +366,8 @@ impl fmt::Display for GateEntry {
 fn tool_part(entry: &str, tool: &str) -> Result<ToolName, String> {
     match ToolName::new(tool).defect() {
         None | Some(NameDefect::Core) => Ok(ToolName::new(tool)),
-        Some(defect) => Err(format!("'{}' is not an entry: the tool after the dot: {defect}", shown(entry))),
+        Some(NameDefect::Empty) => Err(format!("'{}' is not an entry: no tool is named after the dot", shown(entry))),
+        Some(defect) => Err(format!("'{}' is not an entry: of the tool after the dot, {defect}", shown(entry))),
     }
 }
 
@@ -420,7 +427,7 @@ fn is_abbreviation(word: &[char], name: &[char]) -> bool {
 }
 
 /// `did you mean 'a' or 'b'?`, if there is anything near.
-pub(super) fn did_you_mean(near: &[&str]) -> Option<String> {
+pub fn did_you_mean(near: &[&str]) -> Option<String> {
     let (last, rest) = near.split_last()?;
     if rest.is_empty() {
         return Some(format!("did you mean '{last}'?"));

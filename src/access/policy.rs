@@ -187,10 +187,16 @@ fn parse_list(written: &[Spanned<String>], list: GateList, place: &str, faults: 
             }
         };
         if let Some(first) = entries.iter().find(|other| other.gate == gate) {
+            let (now, before) = (&word.value, &first.written);
+            let message = if now == before {
+                format!("'{now}' stands twice in {place}, first on line {}", first.span.line)
+            } else {
+                format!("'{now}' in {place} means the same as '{before}' on line {}", first.span.line)
+            };
             faults.push(Fault {
                 rule: "A15",
                 span: Some(word.span),
-                message: format!("'{}' stands twice in {place}, first on line {}", word.value, first.span.line),
+                message,
                 hint: Some("take one of them out".to_owned()),
             });
             continue;
@@ -389,6 +395,9 @@ impl Policies {
                 let close: Vec<&str> = close.iter().map(String::as_str).collect();
                 let elsewhere = self.owners.get(name).and_then(|owners| owners.iter().next());
                 let hint = match (did_you_mean(&close), elsewhere) {
+                    _ if name.as_str().contains('*') => {
+                        format!("a * stands alone, as in '{toolset}.*'; its tools: {}", listed(names))
+                    }
                     (Some(hint), _) => hint,
                     (None, Some(owner)) => format!("'{owner}' has a tool of that name: write '{owner}.{name}'"),
                     (None, None) => format!("its tools: {}", listed(names)),

@@ -65,16 +65,29 @@ fn entry_agent(context: &Context<'_>, faults: &mut Vec<Fault>) {
         return;
     }
     let names: Vec<&str> = context.tables.keys().map(AgentName::as_str).collect();
-    let hint = did_you_mean(&near(context.entry.as_str(), names.iter().copied(), 3)).unwrap_or_else(|| {
+    let close = near(context.entry.as_str(), names.iter().copied(), 3);
+    let written = context.declarations.entry.as_ref().map(|word| word.span);
+    // Where nobody wrote the name of the entry agent, a table's name is what is misspelled.
+    let misspelled = context.declarations.agents.iter().find(|agent| close.first() == Some(&agent.name.value.as_str()));
+    if let (None, Some(agent)) = (written, misspelled) {
+        let message = format!(
+            "the entry agent '{0}' has no [agents.{0}] table, and '{1}' is close to its name",
+            context.entry,
+            shown(agent.name.value.as_str())
+        );
+        let hint = format!("rename this table to [agents.{}], or set [assistant].agent to its name", context.entry);
+        faults.push(fault("A2", Some(agent.name.span), message, hint));
+        return;
+    }
+    let hint = did_you_mean(&close).unwrap_or_else(|| {
         if names.is_empty() {
             format!("write an [agents.{}] table", context.entry)
         } else {
             format!("declared agents: {}; set [assistant].agent to one of them", names.join(", "))
         }
     });
-    let span = context.declarations.entry.as_ref().map(|word| word.span);
     let message = format!("the entry agent '{}' has no [agents.{0}] table", shown(context.entry.as_str()));
-    faults.push(fault("A2", span, message, hint));
+    faults.push(fault("A2", written, message, hint));
 }
 
 /// A2, A5, A7, A15 for `available`.
@@ -120,7 +133,8 @@ fn resident(context: &Context<'_>, agent: &AgentDeclaration, faults: &mut Vec<Fa
         let name = word.value.as_str();
         if name.eq_ignore_ascii_case("all") {
             let message = format!("'{name}' stands inside the list resident of {table}");
-            let hint = "leave resident out to make every listed toolset resident".to_owned();
+            let hint =
+                "name what is in its context from the start; without `resident` every listed toolset is".to_owned();
             faults.push(fault("A5", Some(word.span), message, hint));
             continue;
         }
@@ -129,7 +143,12 @@ fn resident(context: &Context<'_>, agent: &AgentDeclaration, faults: &mut Vec<Fa
             Available::All(_) => reachable.contains(&word.value),
             Available::Absent => false,
         };
-        if listed {
+        // A list with "all" in it was meant to hold everything; that is said already.
+        let meant_all = match &agent.available {
+            Available::List(words) => words.iter().any(|word| word.value.as_str().eq_ignore_ascii_case("all")),
+            Available::All(_) | Available::Absent => false,
+        };
+        if listed || (meant_all && context.registry.contains(name)) {
             continue;
         }
         let all = matches!(agent.available, Available::All(_));
@@ -229,16 +248,17 @@ pub(super) fn disabled(registry: &Registry, words: &[Spanned<ToolsetName>]) -> V
 fn unknown_toolset(registry: &Registry, word: &Spanned<ToolsetName>, place: &str) -> Fault {
     let names: Vec<&str> = registry.names().map(ToolsetName::as_str).collect();
     let accepted = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    let hint = match did_you_mean(&registry.near(word.value.as_str())) {
-        Some(close) => format!("{close} This install has: {accepted}"),
+    let name = word.value.as_str();
+    let instead = match name.split_once('.').map_or(name, |(toolset, _)| toolset) {
+        "core" => Some("core tools belong to no toolset: an agent earns them.".to_owned()),
+        toolset if registry.contains(toolset) => Some(format!("toolsets are named whole here: write '{toolset}'.")),
+        _ => did_you_mean(&registry.near(name)),
+    };
+    let hint = match instead {
+        Some(instead) => format!("{instead} This install has: {accepted}"),
         None => format!("this install has: {accepted}"),
     };
-    fault(
-        "A2",
-        Some(word.span),
-        format!("'{}' in {place} names no installed toolset", shown(word.value.as_str())),
-        hint,
-    )
+    fault("A2", Some(word.span), format!("'{}' in {place} names no installed toolset", shown(name)), hint)
 }
 
 /// A15.
@@ -298,7 +318,9 @@ fn entry_fault(
     let Some(toolset) = entry.gate.toolset() else {
         let wanted = match &entry.gate {
             GateEntry::CoreTool(name) if !CORE_TOOLS.contains(&name.as_str()) => {
-                let close = near(name.as_str(), CORE_TOOLS, 3);
+                let close: Vec<String> =
+                    near(name.as_str(), CORE_TOOLS, 3).into_iter().map(|name| format!("core.{name}")).collect();
+                let close: Vec<&str> = close.iter().map(String::as_str).collect();
                 let hint = did_you_mean(&close).unwrap_or_else(|| format!("core tools: {}", CORE_TOOLS.join(", ")));
                 return wrong(format!("{place} names no core tool"), hint);
             }
@@ -317,7 +339,11 @@ fn entry_fault(
             Some("activate_skill") => "an agent earns it by a skill; take the entry out",
             _ => "an agent earns it when its resident list leaves something of its available out; take the entry out",
         };
-        return wrong(format!("{place} gates nothing: no agent that it concerns holds such a tool"), hint.to_owned());
+        let nobody = match scope {
+            Scope::Declared => "this agent holds no such tool",
+            Scope::Default | Scope::Floor => "no agent that it concerns holds such a tool",
+        };
+        return wrong(format!("{place} gates nothing: {nobody}"), hint.to_owned());
     };
     if !context.registry.contains(toolset.as_str()) {
         let word = Spanned::new(toolset.clone(), entry.span);

@@ -84,13 +84,13 @@ fn text(model: &str, report: &AgentReport) -> String {
     }
     row("core", list(report.core.iter().map(|tool| &tool.name)));
     row("policy", report.policy_source.clone());
+    if !report.dropped_defaults.is_empty() {
+        row("NOT GATED", format!("{} (this table's own pair replaces the default)", list(&report.dropped_defaults)));
+    }
     for (name, which) in [("confirm", GateList::Confirm), ("review", GateList::Review)] {
         row(name, entries(report.entries.iter().filter(|entry| entry.list == which)));
     }
     row("floor", entries(report.floor.iter()));
-    if !report.dropped_defaults.is_empty() {
-        row("NOT GATED", format!("{} (this table's own pair replaces the default)", list(&report.dropped_defaults)));
-    }
     let (tools, size) = report.start_tools;
     row("tool block", format!("{tools} tools, {} at the start", bytes(size)));
     lines.join("\n")

@@ -36,7 +36,8 @@ impl Configuration {
                 alerts(&prepared.alerts);
                 let agents = prepared.config.declarations.agents.len();
                 let agents = if agents == 1 { "1 agent".to_owned() } else { format!("{agents} agents") };
-                line(&format!("{}: {agents}, nothing wrong", prepared.config.source.path.display()))?;
+                let wrong = if prepared.alerts.is_empty() { "nothing wrong" } else { "nothing that stops a start" };
+                line(&format!("{}: {agents}, {wrong}", prepared.config.source.path.display()))?;
             }
             Self::Path => {
                 let path = locations.config().map_err(|problems| Ended::usage(problems.to_string()))?;

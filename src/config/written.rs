@@ -9,7 +9,8 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::problem::{Lines, Problem, visible};
 use super::settings::{
-    Default, Kind, LATER_KEYS, LATER_SECTIONS, PROVIDERS, RETIRED, SECTIONS, Section, Setting, or_list, section_at,
+    AGENT_RESIDENT, Default, Kind, LATER_KEYS, LATER_SECTIONS, PROVIDERS, RETIRED, SECTIONS, Section, Setting, or_list,
+    section_at,
 };
 use crate::access::name::near;
 use crate::access::{Span, Spanned};
@@ -120,6 +121,12 @@ pub(super) fn place(text: &str, path: &[&str]) -> Option<Span> {
     found
 }
 
+/// Where the first word of a key's value stands, or the key: `[agents.zoe.tools]` above `[agents.zoe]` begins zoe.
+fn begins(key: usize, value: &DeValue<'_>) -> usize {
+    let DeValue::Table(table) = value else { return key };
+    table.iter().map(|(inner, value)| begins(inner.span().start, value.get_ref())).fold(key, usize::min)
+}
+
 struct Reader<'a> {
     lines: Lines<'a>,
     written: Written,
@@ -137,7 +144,7 @@ impl Reader<'_> {
             self.written.tables.entry(path.to_owned()).or_default();
         }
         let mut entries: Vec<_> = table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
+        entries.sort_by_key(|(key, value)| begins(key.span().start, value.get_ref()));
         for (key, value) in entries {
             let span = self.lines.span(key.span());
             self.entry(path, pattern, Spanned::new(key.get_ref().to_string(), span), value);
@@ -273,9 +280,16 @@ impl Reader<'_> {
                 self.written.tables.entry(path.to_owned()).or_default().insert(key.value.clone(), entry);
             }
             Err(all) => {
+                // What a scalar says is said of nothing else, so the rest of its table can be judged.
+                let alone = !matches!(setting.kind, Kind::Names | Kind::NamesOrAll);
                 for Unfit { found, hint, span: inner } in all {
                     let message = format!("`{}` must be {}, not {found}", key.value, setting.kind.describe());
-                    self.fault(path, inner.unwrap_or(span), message, hint);
+                    let span = inner.unwrap_or(span);
+                    if alone {
+                        self.written.problems.push(Problem { span: Some(span), message, hint });
+                    } else {
+                        self.fault(path, span, message, hint);
+                    }
                 }
             }
         }
@@ -345,6 +359,15 @@ impl Reader<'_> {
             (Kind::Command, DeValue::String(_)) => {
                 Err(Unfit::new("text", &format!("write {key} = [\"program\", \"argument\"]")))
             }
+            (Kind::Names, DeValue::String(text)) if text.trim().eq_ignore_ascii_case("all") => Err(Unfit {
+                found: format!("\"{}\"", short(text)),
+                hint: Some(if key == AGENT_RESIDENT.key {
+                    format!("name what is in its context from the start; without `{key}` every listed toolset is")
+                } else {
+                    "write each name: only `available` takes \"all\"".to_owned()
+                }),
+                span: None,
+            }),
             (_, DeValue::String(text)) => {
                 let words: Vec<String> = text
                     .split(',')
@@ -439,9 +462,8 @@ fn scalar(setting: Setting, value: &DeValue<'_>) -> Result<Value, Unfit> {
             DeValue::String(_) => Err(Unfit::new("an address without a scheme", "begin with http:// or https://")),
             other => Err(Unfit::plain(other)),
         },
-        Kind::Names | Kind::KeyNames | Kind::Paths | Kind::Command | Kind::NamesOrAll | Kind::Strings => {
-            Err(Unfit::plain(value))
-        }
+        Kind::Strings => Err(Unfit::new(kind_of(value), &format!("write {key} = {{ Name = \"value\" }}"))),
+        Kind::Names | Kind::KeyNames | Kind::Paths | Kind::Command | Kind::NamesOrAll => Err(Unfit::plain(value)),
     }
 }
 

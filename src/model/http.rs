@@ -50,7 +50,7 @@ pub struct Link {
 /// A lower-case fragment.
 pub fn endpoint(wire: Wire, base: &str) -> Result<Url, String> {
     super::select::check_url(base)?;
-    let mut url = Url::parse(base).map_err(|error| format!("the address is none: {error}"))?;
+    let mut url = Url::parse(base).map_err(|error| format!("this is no address: {error}"))?;
     let path = url.path().trim_end_matches('/');
     let path = match wire {
         Wire::OpenAi if path.ends_with("/chat/completions") => path.to_owned(),

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::access::name::{did_you_mean, near};
 use crate::agent::{Failure, FailureKind, Retry};
 
 use super::wire::Wire;
@@ -252,10 +253,9 @@ impl FromStr for ModelSpec {
         let (provider, model) = rest.split_once(':').unwrap_or((rest, ""));
         let Some(provider) = Provider::ALL.into_iter().find(|known| known.name() == provider) else {
             let names: Vec<&str> = Provider::ALL.iter().map(|known| known.name()).collect();
-            return Err(wrong(
-                format!("model '{text}': unknown provider '{provider}'"),
-                format!("write provider:model, with one of {}", names.join(", ")),
-            ));
+            let known = format!("write provider:model, with one of {}", names.join(", "));
+            let close = did_you_mean(&near(provider, names, 2)).map(|close| format!("{close} ")).unwrap_or_default();
+            return Err(wrong(format!("model '{text}': unknown provider '{provider}'"), format!("{close}{known}")));
         };
         let name = provider.name();
         if provider == Provider::Rehearsal {
@@ -309,9 +309,9 @@ pub fn check_url(url: &str) -> Result<(), String> {
     if authority.contains('@') {
         return Err("the address holds a user name or password: put it in [providers.<name>] headers".to_owned());
     }
-    let parsed = reqwest::Url::parse(url).map_err(|error| format!("the address is none: {error}"))?;
+    let parsed = reqwest::Url::parse(url).map_err(|error| format!("this is no address: {error}"))?;
     if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
-        return Err("the address is no http address".to_owned());
+        return Err("this is no http address".to_owned());
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use super::message::{Key, KeyCode};
+use crate::access::name::{did_you_mean, near};
 
 /// Where a key is looked up. A narrower context is asked before [`Context::Everywhere`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -365,18 +366,9 @@ fn allowed(row: &Row, text: &str) -> Result<Key, KeyFault> {
 }
 
 fn near_action(name: &str) -> String {
-    let near = ACTIONS
-        .iter()
-        .filter(|row| {
-            row.name.contains(name) || name.contains(row.name) || row.name.starts_with(name.get(..3).unwrap_or(name))
-        })
-        .map(|row| row.name)
-        .take(3)
-        .collect::<Vec<_>>();
-    match near.as_slice() {
-        [] => "F1 lists every action, from 100 columns with its name; docs/keys.md has every name".to_owned(),
-        near => format!("did you mean {}?", near.join(", ")),
-    }
+    did_you_mean(&near(name, ACTIONS.iter().map(|row| row.name), 3)).unwrap_or_else(|| {
+        "F1 lists every action, from 100 columns with its name; docs/keys.md has every name".to_owned()
+    })
 }
 
 /// The reference table of actions and shipped keys, as Markdown.

@@ -144,8 +144,8 @@ fn p6_core_entries_must_be_earned() {
             "P6 1: 'core.spawn_subagent' in confirm of [assistant.tools] gates nothing: no agent that it concerns holds such a tool | an agent earns it by a delegates_to that is not empty; take the entry out",
             "P6 1: 'core.activate_skill' in confirm of [assistant.tools] gates nothing: no agent that it concerns holds such a tool | an agent earns it by a skill; take the entry out",
             "P6 1: 'core.laod' in confirm of [assistant.tools] names no core tool | core tools: spawn_subagent, activate_skill, available_tools, load_tools",
-            "P6 24: 'core.load_tools' in confirm of [agents.coder.tools] gates nothing: no agent that it concerns holds such a tool | an agent earns it when its resident list leaves something of its available out; take the entry out",
-            "P6 24: 'core' in confirm of [agents.coder.tools] gates nothing: no agent that it concerns holds such a tool | an agent earns it when its resident list leaves something of its available out; take the entry out",
+            "P6 24: 'core.load_tools' in confirm of [agents.coder.tools] gates nothing: this agent holds no such tool | an agent earns it when its resident list leaves something of its available out; take the entry out",
+            "P6 24: 'core' in confirm of [agents.coder.tools] gates nothing: this agent holds no such tool | an agent earns it when its resident list leaves something of its available out; take the entry out",
         ]
     );
 }

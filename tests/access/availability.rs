@@ -100,7 +100,7 @@ fn a5_all_inside_a_list_says_how_to_write_it() {
         [
             "A5 12: 'all' stands inside the list available of [agents.assistant.tools] | write available = \"all\", a string and in lower case, or list names",
             "A5 22: 'ALL' stands inside the list available of [agents.b.tools] | write available = \"all\", a string and in lower case, or list names",
-            "A5 23: 'All' stands inside the list resident of [agents.b.tools] | leave resident out to make every listed toolset resident",
+            "A5 23: 'All' stands inside the list resident of [agents.b.tools] | name what is in its context from the start; without `resident` every listed toolset is",
         ]
     );
 }
@@ -274,7 +274,7 @@ fn a15_duplicates_in_any_list() {
             "A15 6: 'fs' stands twice in disabled of [toolsets], first on line 6 | take one of them out",
             "A15 12: 'fs' stands twice in available of [agents.assistant.tools], first on line 12 | take one of them out",
             "A15 13: 'fs' stands twice in resident of [agents.assistant.tools], first on line 13 | take one of them out",
-            "A15 14: 'fs.*' stands twice in confirm of [agents.assistant.tools], first on line 14 | take one of them out",
+            "A15 14: 'fs.*' in confirm of [agents.assistant.tools] means the same as 'fs' on line 14 | take one of them out",
             "A15 21: 'assistant' stands twice in delegates_to of [agents.b], first on line 21 | take one of them out",
         ]
     );

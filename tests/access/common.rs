@@ -195,3 +195,8 @@ pub(crate) fn asks(world: &mut World, agent: &str, held: &Held, tool: &str) -> O
         _ => None,
     }
 }
+
+/// The five answers of a fresh agent.
+pub(crate) fn explained(world: &World, agent: &AgentName, tool: &ToolId) -> Explanation {
+    explain(world, Life::new(agent, &world.fresh(agent)), tool, None)
+}

@@ -9,3 +9,5 @@ mod histories;
 mod names;
 mod offered;
 mod residency;
+mod seeds;
+mod startup;

@@ -163,7 +163,7 @@ fn p2_a_bad_entry_fails_startup_with_its_list() {
     assert_eq!(
         faults(World::new(declarations, registry(&["fs"]))),
         [
-            "P2 14: 'fs.' is not an entry: the tool after the dot: its name is empty (in confirm of [agents.assistant.tools]) | -",
+            "P2 14: 'fs.' is not an entry: no tool is named after the dot (in confirm of [agents.assistant.tools]) | -",
             "P2 14: '*' is not an entry: write '<toolset>', '<toolset>.<tool>', 'core' or 'core.<tool>' (in confirm of [agents.assistant.tools]) | -",
             "P2 15: 'core.*' is not an entry: write 'core' for every core tool (in review of [agents.assistant.tools]) | -",
         ]

@@ -32,6 +32,7 @@ macro_rules! scripts {
 
 scripts! {
     a12_a_name_that_is_not_held_gets_a_result
+    a12_send_email_is_a_result_and_never_a_call
     a_failed_model_call_is_tried_again_and_nothing_is_recorded_twice
     a_model_call_that_fails_for_good_keeps_its_words_and_no_calls
     a_plain_answer

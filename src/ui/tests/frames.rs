@@ -107,6 +107,30 @@ fn the_policy_pane() {
     at_each_size("policy", prepare, NOW + 14_000);
 }
 
+/// P3: a table with only `confirm` dropped the default's other entries, and that is the first thing that F4 says.
+#[test]
+fn p3_the_policy_pane_begins_with_the_dropped_defaults() {
+    let mut ui = begun(80, 24);
+    let coder = AgentReport {
+        agent: AgentName::new("coder"),
+        policy_source: "declared in [agents.coder.tools], line 41".to_owned(),
+        entries: vec![entry(
+            "fs_write",
+            GateList::Confirm,
+            43,
+            &[("fs_write", "write_file"), ("fs_write", "edit_file")],
+            false,
+        )],
+        floor: Vec::new(),
+        dropped_defaults: vec!["compute.run_command".to_owned(), "compute.execute_python".to_owned()],
+        grants: Vec::new(),
+        ..report()
+    };
+    tell_all(&mut ui, [Event::Report(Box::new(coder))]);
+    press_all(&mut ui, "F4 Right", NOW + 5_000, 10);
+    assert_snapshot!("policy_dropped_80x24", frame(&mut ui, NOW + 14_000));
+}
+
 #[test]
 fn the_conversations_pane() {
     let prepare = |ui: &mut Ui| {

@@ -50,13 +50,15 @@ impl Entry<'_> {
 /// The rows, in order.
 pub(super) fn entries(report: &AgentReport) -> Vec<Entry<'_>> {
     let of = |wanted: GateList| report.entries.iter().filter(move |row| row.list == wanted);
-    let mut entries = listed("confirm: asks you", of(GateList::Confirm));
-    entries.extend(listed("review: asks you (no reviewer)", of(GateList::Review)));
-    entries.extend(listed("floor: only you, only once", report.floor.iter()));
+    // First, so that it is seen at once: what a person may think still asks.
+    let mut entries = Vec::new();
     for (at, entry) in report.dropped_defaults.iter().enumerate() {
         let heading = (at == 0).then_some("no longer gated");
         entries.push(Entry::Dropped { heading, entry });
     }
+    entries.extend(listed("confirm: asks you", of(GateList::Confirm)));
+    entries.extend(listed("review: asks you (no reviewer)", of(GateList::Review)));
+    entries.extend(listed("floor: only you, only once", report.floor.iter()));
     let heading = "grants of this conversation";
     if report.grants.is_empty() {
         entries.push(Entry::Grant { heading: Some(heading), grant: None });
