@@ -14,7 +14,7 @@ use super::declare::{AgentDeclaration, Available};
 use super::grant::Grant;
 use super::held::{Arrival, Held, HeldTool};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{all_withheld, first_withheld, offer};
+use super::offer::{Filter, all_withheld, first_withheld, offer};
 use super::policy::{Entry, GateList, Policy};
 use super::registry::{Kind, Risk, ToolFacts, ToolsetFacts};
 use super::world::World;
@@ -74,6 +74,8 @@ pub enum ToolsetState {
     },
     /// Switched off or its check says no.
     Off {
+        /// The filter that withholds it.
+        by: Filter,
         /// Why.
         reason: String,
         /// Line of the configuration that switched it off, if one did.
@@ -187,8 +189,8 @@ pub fn explain(world: &World, agent: &AgentName, held: Option<&Held>, tool: &Too
         .into_iter()
         .map(|withheld| {
             let line = match withheld.filter {
-                super::offer::Filter::SwitchedOff => tool.toolset().and_then(|toolset| switch_line(world, toolset)),
-                super::offer::Filter::Check | super::offer::Filter::NotLoaded => None,
+                Filter::SwitchedOff => tool.toolset().and_then(|toolset| switch_line(world, toolset)),
+                Filter::Check | Filter::NotLoaded => None,
             };
             Reason { text: withheld.reason, line }
         })
@@ -450,7 +452,8 @@ fn toolset_state(
         return ToolsetState::NotAvailable;
     }
     if let Some(Reason { text: reason, line }) = off(world, toolset) {
-        return ToolsetState::Off { reason, line };
+        let by = if world.switched_off(toolset).is_some() { Filter::SwitchedOff } else { Filter::Check };
+        return ToolsetState::Off { by, reason, line };
     }
     match arrival {
         Some(Arrival::Resident | Arrival::Core) => return ToolsetState::Resident,

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::access::{AgentName, Attendance, Span, Spanned, ToolName, ToolsetName};
+use crate::access::{AgentName, Attendance, Span, Spanned, ToolId, ToolName, ToolsetName};
 use crate::agent::update::Preview;
 use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
 use crate::tool::check::Probe;
@@ -214,6 +214,7 @@ impl Driver {
             Command::Rename { title } => self.rename(title).await,
             Command::List => self.list().await,
             Command::Report => self.report().await,
+            Command::Explain { agent, tool } => self.explain(agent, tool).await,
             Command::Switch { toolset, to } => self.switch(&toolset, to).await,
             Command::KeepTheme { name } => self.keep_theme(name).await,
             Command::Revoke { grant } => {
@@ -363,6 +364,14 @@ impl Driver {
         for event in events {
             self.tell(event).await;
         }
+    }
+
+    /// All five answers for a tool: of the running agent as it is, of another as it would start.
+    async fn explain(&mut self, agent: AgentName, tool: ToolId) {
+        let live = self.live.as_ref().filter(|_| agent == self.entry);
+        let held = live.map(|live| live.run.held());
+        let explanation = Box::new(crate::access::explain(&self.setup.capabilities.world, &agent, held, &tool));
+        self.tell(Event::Explained { agent, tool, explanation }).await;
     }
 
     async fn tell(&mut self, event: Event) {

@@ -78,7 +78,7 @@ fn text(model: &str, report: &AgentReport) -> String {
         .toolsets
         .iter()
         .filter_map(|toolset| match &toolset.state {
-            ToolsetState::Off { reason, line } => {
+            ToolsetState::Off { reason, line, .. } => {
                 Some(format!("{} ({})", toolset.name, Reason { text: reason.clone(), line: *line }))
             }
             _ => None,

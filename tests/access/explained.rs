@@ -149,7 +149,11 @@ fn k1_a_report_holds_all_that_is_printed_of_an_agent() {
     assert_eq!(off.start_tools, (4, 400));
     assert_eq!(
         off.toolsets[1].state,
-        ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned(), line: Some(7) }
+        ToolsetState::Off {
+            by: kokua::access::Filter::SwitchedOff,
+            reason: "[toolsets].disabled names it".to_owned(),
+            line: Some(7)
+        }
     );
 }
 

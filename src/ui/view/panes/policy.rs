@@ -50,13 +50,13 @@ impl Entry<'_> {
 /// The rows, in order.
 pub(super) fn entries(report: &AgentReport) -> Vec<Entry<'_>> {
     let of = |wanted: GateList| report.entries.iter().filter(move |row| row.list == wanted);
-    let mut entries = listed("confirm: asks you", of(GateList::Confirm));
+    // What nobody expects stands first.
+    let dropped = report.dropped_defaults.iter().enumerate();
+    let heading = |at: usize| (at == 0).then_some("dropped from the default pair");
+    let mut entries: Vec<_> = dropped.map(|(at, entry)| Entry::Dropped { heading: heading(at), entry }).collect();
+    entries.extend(listed("confirm: asks you", of(GateList::Confirm)));
     entries.extend(listed("review: asks you (no reviewer)", of(GateList::Review)));
     entries.extend(listed("floor: only you, only once", report.floor.iter()));
-    for (at, entry) in report.dropped_defaults.iter().enumerate() {
-        let heading = (at == 0).then_some("no longer gated");
-        entries.push(Entry::Dropped { heading, entry });
-    }
     let heading = "grants of this conversation";
     if report.grants.is_empty() {
         entries.push(Entry::Grant { heading: Some(heading), grant: None });
@@ -113,7 +113,7 @@ fn row(ui: &Ui, entry: &Entry<'_>, room: usize) -> Row {
         }
         Entry::Gate { row: Some(row), .. } => gate(ui, row, room, &mut lines),
         Entry::Dropped { entry, .. } => {
-            let text = format!("{}: this table's own pair replaces the default", clean_line(entry));
+            let text = format!("{} no longer gated: this table's own pair replaces the default", clean_line(entry));
             wrapped(text, 4, room, ui.theme.style(Role::Warning), &mut lines);
         }
         Entry::Grant { grant: Some(grant), .. } => {
