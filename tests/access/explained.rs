@@ -155,6 +155,10 @@ fn k1_a_report_holds_all_that_is_printed_of_an_agent() {
             line: Some(7)
         }
     );
+    let no = Withheld { filter: Filter::Check, reason: "no disk".to_owned() };
+    world.report_check(&toolset("fs"), None, Some(no));
+    let unwell = kokua::access::report(&world, &me(), None, None);
+    assert!(matches!(unwell.toolsets[0].state, ToolsetState::Off { by: Filter::Check, .. }), "no switch undoes it");
 }
 
 #[test]

@@ -630,7 +630,7 @@ fn a_cell_of_the_matrix_is_explained_level_by_level() {
     explained(&mut ui, &asked.map(Cmd::Submit));
     assert!(!frame(&mut ui, NOW).contains("5 runs now"));
     for (key, words) in [
-        ("Esc", "next call  asks  runs now"),
+        ("Esc", "next call  asks     runs now"),
         ("Esc", "agents and toolsets"),
         // The lists are those of the column's agent.
         ("m", "policy of introspector"),
@@ -684,4 +684,23 @@ fn a_cell_without_known_tools_says_so_and_a_check_is_no_switch() {
     type_text(&mut ui, "repo", NOW);
     let cmds = press_all(&mut ui, "Enter o", NOW, 1);
     assert_eq!(submitted(&cmds)[0], &Command::Switch { toolset: ToolsetName::new("report"), to: Switched::On });
+}
+
+#[test]
+fn a_matrix_of_many_agents_shows_the_selected_one() {
+    let mut ui = begun(120, 40);
+    for number in 10..23 {
+        let agent = AgentName::new(format!("worker-with-a-long-name-{number}"));
+        tell_all(&mut ui, [Event::Report(Box::new(AgentReport { agent, entry: false, ..report() }))]);
+    }
+    press_all(&mut ui, "F4 m", NOW, 1);
+    for place in 0..14 {
+        let shown = frame(&mut ui, NOW);
+        let page = ["1-6 of 14", "7-12 of 14", "13-14 of 14"][place / 6];
+        assert!(shown.contains(&format!("{page} agents")) && shown.contains('['), "{place}\n{shown}");
+        let name = if place == 0 { "assistant and".to_owned() } else { format!("name-{} and", 9 + place) };
+        assert!(shown.contains(&name), "{name}\n{shown}");
+        press(&mut ui, "Right", NOW);
+    }
+    assert!(frame(&mut ui, NOW).contains("assistant and memory"), "around the end");
 }

@@ -14,7 +14,7 @@ use crate::ui::text::{Wrap, clean_line};
 use crate::ui::theme::Role;
 
 /// The heads of the list, each as wide as its column.
-const HEADS: [&str; 5] = ["available", "in context", "next call", "asks", "runs now"];
+const HEADS: [&str; 5] = ["available", "in context", "next call", "asks   ", "runs now"];
 /// Columns between them.
 const GAP: usize = 2;
 /// Columns of a question and of its answer, before its reasons.

@@ -124,7 +124,7 @@ struct Cost<'a> {
     bytes: usize,
 }
 
-/// Of every owner that holds something, the largest first.
+/// Of every owner that holds something, the largest first; core tools, which stay whatever is switched, last (O8).
 fn held(ledger: &Ledger) -> Vec<Cost<'_>> {
     let mut places: HashMap<&Owner, usize> = HashMap::new();
     let mut costs: Vec<Cost<'_>> = Vec::new();
@@ -141,17 +141,21 @@ fn held(ledger: &Ledger) -> Vec<Cost<'_>> {
             cost.bytes += tool.bytes;
         }
     }
-    costs.sort_by_key(|cost| Reverse(cost.bytes));
+    costs.sort_by_key(|cost| (*cost.owner == Owner::Core, Reverse(cost.bytes)));
     costs
 }
 
 fn held_line(cost: &Cost<'_>, room: usize, theme: &Theme) -> Line<'static> {
     let dim = theme.style(Role::Dim);
-    let left = vec![Span::raw("    "), Span::styled(panes::name(cost.owner), theme.style(Role::Tool))];
+    let mut left = vec![Span::raw("    "), Span::styled(panes::name(cost.owner), theme.style(Role::Tool))];
     let (now, all) = cost.tools;
     let tools = if now == all { counted(all, "tool") } else { format!("{now} of {}", counted(all, "tool")) };
-    // Core tools belong to no toolset, so nothing switches them off (O8).
-    let size = if *cost.owner == Owner::Core { "no switch".to_owned() } else { bytes(cost.bytes) };
+    let size = if *cost.owner == Owner::Core {
+        left.push(Span::styled(format!("  {}", bytes(cost.bytes)), dim));
+        "no switch".to_owned()
+    } else {
+        bytes(cost.bytes)
+    };
     let right = format!("{:<9}  {tools:>13}  {size:>11} ", arrival_word(cost.arrival));
     ends(left, vec![Span::styled(right, dim)], room)
 }

@@ -144,7 +144,11 @@ fn foot(ui: &Ui, report: &AgentReport, owner: &Owner, cell: Group<'_>, room: usi
         Some(_) => {
             let (tools, asks) =
                 cell.counted().fold((0, 0), |(tools, asks), tool| (tools + 1, asks + usize::from(tool.gate.is_some())));
-            let asks = if asks == 1 { "1 asks first".to_owned() } else { format!("{asks} ask first") };
+            let asks = match asks {
+                0 => "none asks first".to_owned(),
+                1 => "1 asks first".to_owned(),
+                many => format!("{many} ask first"),
+            };
             format!("{}, {}; {asks}", counted(tools, "tool"), bytes(cell.bytes()))
         }
     };

@@ -114,7 +114,9 @@ fn row(ui: &Ui, entry: &Entry<'_>, room: usize) -> Row {
         Entry::Gate { row: Some(row), .. } => gate(ui, row, room, &mut lines),
         Entry::Dropped { entry, .. } => {
             let text = format!("{} no longer gated: this table's own pair replaces the default", clean_line(entry));
-            wrapped(text, 4, room, ui.theme.style(Role::Warning), &mut lines);
+            let (first, rest) = ([Span::raw("    ")], [Span::raw("      ")]);
+            let wrap = Wrap::words(room.saturating_sub(1)).indented(&first, &rest);
+            wrap.append(&[Span::styled(text, ui.theme.style(Role::Warning))], &mut lines);
         }
         Entry::Grant { grant: Some(grant), .. } => {
             let uses = counted(usize::try_from(grant.uses).unwrap_or(0), "use");
