@@ -1,4 +1,4 @@
-//! What the whole screen costs with a long transcript: a frame, a new size, and a key with its echo.
+//! What the whole screen costs with a long transcript: a frame, a new size, a key with its echo, and an open ledger.
 //! Budgets: a frame of 100,000 lines at 200×60 within 8 ms, a new size within 30 ms.
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "a measurement reads the clock")]
@@ -8,10 +8,13 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use kokua::access::{AgentName, Attendance};
-use kokua::agent::{Event, TurnEnd, Update, UserOrigin};
+use kokua::access::held::Arrival;
+use kokua::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld};
+use kokua::access::{AgentName, Attendance, Ledger, Risk, ToolId, ToolName, ToolsetName};
+use kokua::agent::message::CallKind;
+use kokua::agent::{CallLine, Event, TurnEnd, Update, UserOrigin};
 use kokua::ui::theme::{Colours, Theme};
-use kokua::ui::{Key, KeyCode, KeyMap, Msg, Settings, Ui, update, view};
+use kokua::ui::{Key, KeyCode, KeyMap, Modifiers, Msg, Settings, Ui, update, view};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -158,9 +161,68 @@ fn stream(criterion: &mut Criterion) {
     });
 }
 
+/// The ledger of a call with 500 tools and 50 deferred toolsets, open.
+fn ledger(criterion: &mut Criterion) {
+    let tool = |number: usize| LedgerTool {
+        tool: ToolId::of(
+            &ToolsetName::new(format!("server-{}", number / 10)),
+            &ToolName::new(format!("tool_{number}")),
+        ),
+        arrival: Arrival::Resident,
+        risk: Risk::Network,
+        bytes: 400 + number * 7 % 900,
+        state: if number % 10 == 3 {
+            let reason = "[toolsets].disabled names it".to_owned();
+            RowState::Withheld(Withheld { filter: Filter::SwitchedOff, reason })
+        } else {
+            RowState::Offered
+        },
+    };
+    let deferred = |number: usize| LedgerToolset {
+        toolset: ToolsetName::new(format!("skill-{number}")),
+        last_build: (!number.is_multiple_of(3)).then(|| {
+            (
+                (0..8).map(|tool| ToolName::new(format!("tool_{tool}_of_{number}"))).collect(),
+                4_000 + number * 31 % 2_000,
+            )
+        }),
+        withheld: Withheld { filter: Filter::NotLoaded, reason: "not loaded".to_owned() },
+    };
+    let ledger = Ledger { tools: (0..500).map(tool).collect(), deferred: (0..50).map(deferred).collect() };
+    let line = CallLine {
+        number: 1,
+        kind: CallKind::Agent,
+        tools: 450,
+        tool_bytes: 350_000,
+        resident: Vec::new(),
+        loaded: Vec::new(),
+        grown: Vec::new(),
+        ledger: Some(ledger),
+    };
+    let mut ui = screen(1);
+    tell(&mut ui, Event::TurnStarted { at: NOW, attendance: Attendance::Attended, agent: None });
+    tell(&mut ui, Event::Call(line));
+    let shift_tab = Key { code: KeyCode::Tab, modifiers: Modifiers { shift: true, ..Modifiers::default() } };
+    update(&mut ui, Msg::Key(shift_tab), NOW);
+    press(&mut ui, KeyCode::Char('k'));
+    press(&mut ui, KeyCode::Enter);
+    let mut terminal = Terminal::new(TestBackend::new(WIDTH, HEIGHT)).expect("memory");
+    frame(&mut terminal, &mut ui);
+    assert!(format!("{}", terminal.backend()).contains("held, the largest first"), "it is open");
+    criterion.bench_function("screen/frame, a ledger of 500 tools and 50 deferred toolsets", |bench| {
+        bench.iter(|| frame(&mut terminal, &mut ui));
+    });
+    criterion.bench_function("screen/scrolled, a ledger of 500 tools and 50 deferred toolsets", |bench| {
+        bench.iter(|| {
+            press(&mut ui, KeyCode::Down);
+            frame(&mut terminal, &mut ui);
+        });
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(30);
-    targets = long, percentile, stream
+    targets = long, percentile, stream, ledger
 }
 criterion_main!(benches);

@@ -69,6 +69,19 @@ pub enum Outcome {
     Never,
 }
 
+/// What follows "a call made now".
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Runs => "runs without a question",
+            Self::Asks => "asks you first",
+            Self::AsksReviewer => "asks a reviewer first",
+            Self::NotNow => "is not possible",
+            Self::Never => "is never possible with this configuration",
+        })
+    }
+}
+
 /// The five answers for one tool of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
@@ -158,14 +171,14 @@ pub fn explain(world: &World, life: Life<'_>, tool: &ToolId, call: Option<&CallF
     Explanation { available, held, offered, approval, dispatched, outcome }
 }
 
-/// Why no call of this life carries `toolset`, if that is so: W1, W2 for all of it, W3, W4 or W6.
-pub fn off(world: &World, life: Life<'_>, toolset: &ToolsetName) -> Option<Reason> {
+/// The filter that keeps the whole of `toolset` out of every call of this life, if one does: W1, W2 for all of it, W3 or W4.
+pub fn off(world: &World, life: Life<'_>, toolset: &ToolsetName) -> Option<(Filter, Reason)> {
     let owner = super::name::Owner::Toolset(toolset.clone());
     let chain = Chain::new(world, life.conditions);
     // What W6 says of a toolset depends on whether its tools are held: each tool's row says it.
     let of_all = |filter: &Filter| !matches!(filter, Filter::NotLoaded | Filter::Trigger | Filter::Exclusion);
     let mut withholding = chain.withholds(Question::toolset(&owner));
-    withholding.find(|(filter, _)| of_all(filter)).map(|(_, reason)| reason)
+    withholding.find(|(filter, _)| of_all(filter))
 }
 
 fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> Finding {

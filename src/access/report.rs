@@ -42,8 +42,10 @@ pub enum ToolsetState {
         /// The entry that refused it.
         entry: String,
     },
-    /// Switched off or its check says no.
+    /// No call carries any of it: switched off, or another filter withholds the whole of it.
     Off {
+        /// The filter that withholds it.
+        by: Filter,
         /// Why.
         reason: String,
         /// Line of the configuration that switched it off, if one did.
@@ -57,8 +59,8 @@ impl ToolsetState {
     /// Why a toolset that is off is off, with the line of the configuration that says so.
     pub fn off_words(&self) -> Option<String> {
         match self {
-            Self::Off { reason, line: Some(line) } => Some(format!("{reason}, line {line}")),
-            Self::Off { reason, line: None } => Some(reason.clone()),
+            Self::Off { reason, line: Some(line), .. } => Some(format!("{reason}, line {line}")),
+            Self::Off { reason, line: None, .. } => Some(reason.clone()),
             _ => None,
         }
     }
@@ -261,8 +263,8 @@ fn toolset_state(world: &World, life: Life<'_>, fresh: Freshness, toolset: &Tool
     if !table.reaches(toolset) {
         return ToolsetState::NotAvailable;
     }
-    if let Some(reason) = off(world, life, toolset) {
-        return ToolsetState::Off { line: reason.line(), reason: reason.text };
+    if let Some((by, reason)) = off(world, life, toolset) {
+        return ToolsetState::Off { by, line: reason.line(), reason: reason.text };
     }
     match life.held.arrival(toolset) {
         Some(Arrival::Resident | Arrival::Core | Arrival::Skill) => return ToolsetState::Resident,

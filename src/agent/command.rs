@@ -3,7 +3,7 @@
 //! A command is a wish: the answer comes as events.
 
 use super::call::CallId;
-use crate::access::{Answer, ToolsetName};
+use crate::access::{AgentName, Answer, ToolId, ToolsetName};
 
 /// A person's switch for a toolset (W1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,13 @@ pub enum Command {
     List,
     /// Ask for a fresh report for F3 and F4.
     Report,
+    /// Ask for the five answers for one tool of one agent, with every reason.
+    Explain {
+        /// The agent.
+        agent: AgentName,
+        /// The tool.
+        tool: ToolId,
+    },
     /// Switch a toolset off or on for everybody (W1), saved.
     Switch {
         /// Which.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::call::{CallId, Ending};
 use super::effect::{Ask, TurnEnd};
 use super::message::{CallKind, Usage, UserOrigin};
-use crate::access::{AgentName, AgentReport, Answer, Attendance, Ledger, ModeName, Risk, ToolId};
+use crate::access::{AgentName, AgentReport, Answer, Attendance, Explanation, Ledger, ModeName, Risk, ToolId};
 
 /// How much an alert matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -275,6 +275,15 @@ pub enum Event {
     },
     /// What F3 and F4 show, whole; replaces the one before for that agent.
     Report(Box<AgentReport>),
+    /// A person asked for the five answers for one tool: of the running agent as it is, of another as it would start.
+    Explained {
+        /// The agent.
+        agent: AgentName,
+        /// The tool.
+        tool: ToolId,
+        /// The answers.
+        explanation: Box<Explanation>,
+    },
     /// The list of conversations, newest first.
     Conversations {
         /// The list.

@@ -21,7 +21,9 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::access::{AgentName, Attendance, ModeName, Span, Spanned, ToolName, ToolsetName};
+use crate::access::{
+    AgentName, Attendance, Life, ModeName, Span, Spanned, ToolId, ToolName, ToolsetName, explain, report,
+};
 use crate::agent::update::Preview;
 use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
 use crate::tool::check::Probe;
@@ -219,6 +221,7 @@ impl Driver {
             Command::Rename { title } => self.rename(title).await,
             Command::List => self.list().await,
             Command::Report => self.report().await,
+            Command::Explain { agent, tool } => self.explain(agent, tool).await,
             Command::Switch { toolset, to } => self.switch(&toolset, to).await,
             Command::KeepTheme { name } => self.keep_theme(name).await,
             Command::Revoke { grant } => {
@@ -384,13 +387,22 @@ impl Driver {
         let agents = world.declarations().agents.iter().map(|agent| agent.name.value.clone());
         for agent in agents {
             let live = self.live.as_ref().filter(|_| agent == self.entry);
-            let report =
-                crate::access::report(world, &agent, live.map(|live| live.run.life()), live.map(|live| &*live.id));
+            let report = report(world, &agent, live.map(|live| live.run.life()), live.map(|live| &*live.id));
             events.push(Event::Report(Box::new(report)));
         }
         for event in events {
             self.tell(event).await;
         }
+    }
+
+    /// All five answers for a tool: of the running agent as it is, of another as it would start.
+    async fn explain(&mut self, agent: AgentName, tool: ToolId) {
+        let world = &self.setup.capabilities.world;
+        let (fresh, conditions) = (world.fresh(&agent), world.default_conditions());
+        let live = self.live.as_ref().filter(|_| agent == self.entry);
+        let life = live.map_or(Life::new(&agent, &fresh).under(&conditions), |live| live.run.life());
+        let explanation = Box::new(explain(world, life, &tool, None));
+        self.tell(Event::Explained { agent, tool, explanation }).await;
     }
 
     async fn tell(&mut self, event: Event) {

@@ -225,6 +225,7 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Running { .. }
         | Event::SideCall { .. }
         | Event::Report(_)
+        | Event::Explained { .. }
         | Event::Conversations { .. }
         | Event::UnusedAllows { .. }
         | Event::Diagnostics { .. } => false,

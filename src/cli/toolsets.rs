@@ -95,7 +95,7 @@ impl Toolsets {
 /// Why nobody's calls carry `toolset` in a fresh conversation, if so.
 fn off(world: &World, toolset: &ToolsetName) -> Option<Reason> {
     let (held, conditions) = (Held::default(), world.default_conditions());
-    access::off(world, Life::new(world.entry(), &held).under(&conditions), toolset)
+    access::off(world, Life::new(world.entry(), &held).under(&conditions), toolset).map(|(_, reason)| reason)
 }
 
 fn title(kind: Kind) -> &'static str {

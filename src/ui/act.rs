@@ -2,18 +2,19 @@
 
 use super::action::Action;
 use super::command::Cmd;
+use super::explaining::{self, Level};
 use super::layout::{Columns, FOLD_CARD_BELOW};
 use super::line::LineInput;
 use super::message::{EditorPurpose, Key};
-use super::pane::{Opened, Overlay, PaneKind, Prompt, ToolSort};
+use super::pane::{Opened, Overlay, PaneKind, PolicyView, Prompt, ToolSort};
 use super::slash::{self, Argument, Slash};
 use super::state::{Armed, Focus, Turn, Ui};
 use super::text::clean_line;
 use super::theme::{Colours, Theme};
 use super::transcript::Block;
 use super::view::panes as rows;
-use crate::access::Answer;
 use crate::access::report::ToolsetState;
+use crate::access::{Answer, Filter};
 use crate::agent::Command;
 use crate::agent::command::Switched;
 
@@ -122,8 +123,8 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         Action::RowDown => move_or_scroll(ui, 1, now),
         Action::RowFirst => move_or_scroll(ui, isize::MIN, now),
         Action::RowLast => move_or_scroll(ui, isize::MAX, now),
-        Action::AgentNext => other_agent(ui, 1, now),
-        Action::AgentPrevious => other_agent(ui, -1, now),
+        Action::AgentNext => return other_agent(ui, 1, now),
+        Action::AgentPrevious => return other_agent(ui, -1, now),
         Action::RowOpen => return open_row(ui, now),
 
         Action::RequestLoad => request_load(ui, now),
@@ -135,6 +136,7 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
                 ToolSort::Bytes => ToolSort::Model,
             };
         }
+        Action::Matrix => return matrix(ui),
         Action::RevokeGrant => return revoke(ui, now),
         Action::NewConversation => return vec![Cmd::Submit(Command::New)],
         Action::RenameConversation if rows::selected_conversation(ui).is_some_and(|row| !row.current) => {
@@ -176,6 +178,19 @@ pub(super) fn open_pane(ui: &mut Ui, kind: PaneKind) -> Vec<Cmd> {
         PaneKind::Conversations => Command::List,
         PaneKind::Agents | PaneKind::Tools | PaneKind::Policy => Command::Report,
     })]
+}
+
+/// The policy pane's other view, or the matrix from wherever a person is.
+fn matrix(ui: &mut Ui) -> Vec<Cmd> {
+    if ui.overlay.is_none() && ui.focus == Focus::Pane && ui.pane() == PaneKind::Policy {
+        ui.panes.policy_view = match ui.panes.policy_view {
+            PolicyView::Lists => PolicyView::Matrix,
+            PolicyView::Matrix => PolicyView::Lists,
+        };
+        return Vec::new();
+    }
+    ui.panes.policy_view = PolicyView::Matrix;
+    open_pane(ui, PaneKind::Policy)
 }
 
 fn toggle_mouse(ui: &mut Ui, now: i64) -> Vec<Cmd> {
@@ -227,6 +242,9 @@ fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
 
 /// Closes the innermost thing that is open. Whether there was one.
 fn close_one(ui: &mut Ui) -> bool {
+    if explaining::close(ui) {
+        return true;
+    }
     if ui.overlay.take().is_some() {
         if ui.focus == Focus::Card && ui.height < FOLD_CARD_BELOW {
             ui.focus = Focus::Composer;
@@ -418,6 +436,10 @@ pub(super) fn scroll_overlay(ui: &mut Ui, lines: isize, now: i64) {
         Some(Overlay::Help { scroll } | Overlay::Ledger { scroll, .. } | Overlay::Text { scroll, .. }) => {
             *scroll = scroll.saturating_add_signed(lines).min(last);
         }
+        Some(Overlay::Explain(view)) => match &mut view.level {
+            Level::Tools => view.selected = view.selected.saturating_add_signed(lines).min(last),
+            Level::Answers { scroll } => *scroll = scroll.saturating_add_signed(lines).min(last),
+        },
         Some(Overlay::Palette { selected, .. }) => *selected = selected.saturating_add_signed(lines).min(last),
         Some(Overlay::Card) => scroll_card(ui, lines),
         None => {}
@@ -452,6 +474,10 @@ fn open_row(ui: &mut Ui, now: i64) -> Vec<Cmd> {
                 None => Vec::new(),
             };
         }
+        Some(Overlay::Explain(_)) => {
+            explaining::enter(ui);
+            return Vec::new();
+        }
         Some(_) => {
             ui.overlay = None;
             return Vec::new();
@@ -460,10 +486,18 @@ fn open_row(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     }
     match ui.pane() {
         PaneKind::Tools => {
-            if let Some(key) = rows::selected_tools_row(ui).map(|row| row.key())
-                && !ui.panes.expanded.remove(&key)
-            {
-                ui.panes.expanded.insert(key);
+            let Some(row) = rows::selected_tools_row(ui) else { return Vec::new() };
+            if let Some(tool) = row.id() {
+                return explaining::open_tool(ui, tool);
+            }
+            let name = row.group.name().to_owned();
+            if !ui.panes.expanded.remove(&name) {
+                ui.panes.expanded.insert(name);
+            }
+        }
+        PaneKind::Policy if ui.panes.policy_view == PolicyView::Matrix => {
+            if let Some(owner) = rows::selected_owner(ui) {
+                return explaining::open_cell(ui, owner);
             }
         }
         PaneKind::Conversations => {
@@ -477,17 +511,21 @@ fn open_row(ui: &mut Ui, now: i64) -> Vec<Cmd> {
 }
 
 /// The panes show another agent's report, around the end.
-fn other_agent(ui: &mut Ui, by: isize, now: i64) {
-    let agents: Vec<_> = ui.reports.keys().collect();
+fn other_agent(ui: &mut Ui, by: isize, now: i64) -> Vec<Cmd> {
+    let agents = ui.agents();
     let shown = ui.report().map(|report| &report.agent);
-    let Some(at) = agents.iter().position(|agent| Some(*agent) == shown).filter(|_| agents.len() > 1) else {
+    let Some(at) = agents.iter().position(|report| Some(&report.agent) == shown).filter(|_| agents.len() > 1) else {
         ui.flash("there is one agent", now);
-        return;
+        return Vec::new();
     };
     let next = (at + agents.len()).saturating_add_signed(by) % agents.len();
-    ui.panes.agent = agents.get(next).map(|agent| (*agent).clone());
+    ui.panes.agent = agents.get(next).map(|report| report.agent.clone());
     ui.panes.select(PaneKind::Tools, 0);
-    ui.panes.select(PaneKind::Policy, 0);
+    // In the matrix the agent is the column: the row stays.
+    if ui.panes.policy_view == PolicyView::Lists {
+        ui.panes.select(PaneKind::Policy, 0);
+    }
+    explaining::follow_agent(ui)
 }
 
 fn request_load(ui: &mut Ui, now: i64) {
@@ -517,8 +555,13 @@ fn switch(ui: &mut Ui, now: i64) -> Vec<Cmd> {
         ui.flash("core tools belong to no toolset and have no switch", now);
         return Vec::new();
     };
-    let to = if matches!(row.state, ToolsetState::Off { .. }) { Switched::On } else { Switched::Off };
-    vec![Cmd::Submit(Command::Switch { toolset: row.name.clone(), to }), Cmd::Submit(Command::Report)]
+    let toolset = row.name.clone();
+    // It is off for everybody, and an agent whose table does not list it is not told.
+    let rows = ui.reports.values().flat_map(|report| &report.toolsets).filter(|row| row.name == toolset);
+    let mut states = rows.map(|row| &row.state);
+    let is_off = states.any(|state| matches!(state, ToolsetState::Off { by: Filter::SwitchedOff, .. }));
+    let to = if is_off { Switched::On } else { Switched::Off };
+    vec![Cmd::Submit(Command::Switch { toolset, to }), Cmd::Submit(Command::Report)]
 }
 
 fn revoke(ui: &mut Ui, now: i64) -> Vec<Cmd> {

@@ -189,13 +189,14 @@ actions! {
     Pane KeysOnly RowLast "row_last" ["End"] "last row";
     Pane KeysOnly AgentNext "agent_next" ["Right"] "another agent's tools or policy";
     Pane KeysOnly AgentPrevious "agent_previous" ["Left"] "the agent before";
-    Pane KeysOnly RowOpen "row_open" ["Enter"] "open or choose the row";
+    Pane KeysOnly RowOpen "row_open" ["Enter"] "open or choose the row; on a tool or a cell, explain it";
 
     Tools KeysOnly RequestLoad "request_load" ["l"] "write a request to load it into the composer";
     Tools KeysOnly Switch "switch" ["o"] "switch the toolset off for everybody, or on again";
     Tools KeysOnly FilterTools "filter_tools" ["/"] "filter";
     Tools KeysOnly SortByBytes "sort_by_bytes" ["t"] "sort by bytes, or in the model's order";
 
+    Policy Palette  Matrix "matrix" ["m"] "matrix of agents and toolsets, or the lists again";
     Policy KeysOnly RevokeGrant "revoke_grant" ["r"] "revoke the grant";
 
     Conversations Palette  NewConversation "new_conversation" ["n"] "new conversation";

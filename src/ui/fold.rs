@@ -1,6 +1,7 @@
 //! What the assistant tells, folded into the screen's state. Every front end is told the same; this one draws it.
 
 use super::command::Cmd;
+use super::explaining;
 use super::inbox::Showing;
 use super::pane::{Overlay, PaneKind, Prompt};
 use super::state::{Focus, Retry, Session, Turn, Ui, Window};
@@ -136,7 +137,12 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             }
             cmds.extend(list_again(ui));
         }
-        Event::Report(report) => drop(ui.reports.insert(report.agent.clone(), *report)),
+        Event::Report(report) => {
+            let agent = report.agent.clone();
+            ui.reports.insert(agent.clone(), *report);
+            cmds.extend(explaining::ask_again(ui, &agent));
+        }
+        Event::Explained { agent, tool, explanation } => explaining::answered(ui, &agent, tool, *explanation),
         Event::Conversations { list } => {
             ui.conversations = list;
             let last = ui.conversations.len().saturating_sub(1);

@@ -7,6 +7,7 @@ mod act;
 pub mod action;
 mod command;
 pub mod composer;
+mod explaining;
 mod fold;
 pub mod inbox;
 pub mod layout;

@@ -1,5 +1,6 @@
 //! State of the side panes and of the views that cover the transcript: which is open, its row and its filter.
 
+use super::explaining::Explaining;
 use super::line::LineInput;
 use crate::access::AgentName;
 use crate::agent::CallId;
@@ -40,6 +41,15 @@ pub enum ToolSort {
     Bytes,
 }
 
+/// What the policy pane shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PolicyView {
+    /// One agent's lists, floor and grants.
+    Lists,
+    /// Every agent's state of every toolset.
+    Matrix,
+}
+
 /// The panes' own state; each keeps its row while another is shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panes {
@@ -51,11 +61,15 @@ pub struct Panes {
     pub agent: Option<AgentName>,
     /// Selected row of each, in the order of [`PaneKind::ALL`].
     rows: [usize; 4],
+    /// What the policy pane shows.
+    pub policy_view: PolicyView,
+    /// The selected row of its matrix; the column is `agent`.
+    matrix_row: usize,
     /// The tools pane's filter.
     pub tool_filter: String,
     /// The tools pane's order.
     pub tool_sort: ToolSort,
-    /// Toolsets whose tools are listed under them, and tools (`fs.read_file`) whose parameters are.
+    /// Toolsets whose tools are listed under them.
     pub expanded: std::collections::BTreeSet<String>,
     /// The conversations pane's filter.
     pub conversation_filter: String,
@@ -68,6 +82,8 @@ impl Default for Panes {
             opened: Opened::ByWidth,
             agent: None,
             rows: [0; 4],
+            policy_view: PolicyView::Lists,
+            matrix_row: 0,
             tool_filter: String::new(),
             tool_sort: ToolSort::Model,
             expanded: std::collections::BTreeSet::new(),
@@ -79,12 +95,17 @@ impl Default for Panes {
 impl Panes {
     /// A pane's selected row.
     pub fn row(&self, kind: PaneKind) -> usize {
+        if kind == PaneKind::Policy && self.policy_view == PolicyView::Matrix {
+            return self.matrix_row;
+        }
         self.rows.get(kind as usize).copied().unwrap_or(0)
     }
 
     /// Selects a row of a pane.
     pub fn select(&mut self, kind: PaneKind, row: usize) {
-        if let Some(place) = self.rows.get_mut(kind as usize) {
+        if kind == PaneKind::Policy && self.policy_view == PolicyView::Matrix {
+            self.matrix_row = row;
+        } else if let Some(place) = self.rows.get_mut(kind as usize) {
             *place = row;
         }
     }
@@ -112,6 +133,8 @@ pub enum Overlay {
         /// First line drawn.
         scroll: usize,
     },
+    /// The five answers for an agent's tools.
+    Explain(Explaining),
     /// The shown card, whole.
     Card,
     /// Lines of text under a heading: diagnostics.

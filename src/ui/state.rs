@@ -348,6 +348,13 @@ impl Ui {
         chosen.or_else(|| self.entry_report())
     }
 
+    /// Every report: the agent's that a person talks to, then the others by name.
+    pub(super) fn agents(&self) -> Vec<&AgentReport> {
+        let entry = self.entry_report();
+        let others = self.reports.values().filter(|report| entry.is_none_or(|entry| entry.agent != report.agent));
+        entry.into_iter().chain(others).collect()
+    }
+
     /// The report of the agent that a person talks to.
     pub(super) fn entry_report(&self) -> Option<&AgentReport> {
         let entry = self.session.as_ref().and_then(|session| self.reports.get(&session.agent));

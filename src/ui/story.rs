@@ -176,6 +176,7 @@ impl Story {
             | Event::TurnStarted { .. }
             | Event::Alert(_)
             | Event::Report(_)
+            | Event::Explained { .. }
             | Event::Conversations { .. }
             | Event::UnusedAllows { .. }
             | Event::Diagnostics { .. } => {}

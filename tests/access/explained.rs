@@ -149,8 +149,16 @@ fn k1_a_report_holds_all_that_is_printed_of_an_agent() {
     assert_eq!(off.start_tools, (4, 400));
     assert_eq!(
         off.toolsets[1].state,
-        ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned(), line: Some(7) }
+        ToolsetState::Off {
+            by: kokua::access::Filter::SwitchedOff,
+            reason: "[toolsets].disabled names it".to_owned(),
+            line: Some(7)
+        }
     );
+    let no = "no disk".to_owned();
+    world.report_check(&toolset("fs"), None, Some(no));
+    let unwell = kokua::access::report(&world, &me(), None, None);
+    assert!(matches!(unwell.toolsets[0].state, ToolsetState::Off { by: Filter::Check, .. }), "no switch undoes it");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::Sender;
 
-use kokua::access::Answer;
+use kokua::access::{AgentName, Answer, ToolId};
 use kokua::agent::{Command, Ending, Event, TurnEnd};
 use serde_json::json;
 
@@ -166,6 +166,35 @@ async fn k1_the_rule_of_a_call_its_request_and_the_report_agree_on_what_it_carri
     let sum = rows.filter(|tool| tool.offered).fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes));
     assert_eq!(sum, report.offered);
     assert_eq!(Some(&report.start_tools), carried.first(), "what it started with");
+}
+
+/// The running agent is explained as it is; what is asked of another agent, or of nothing there is, has an answer too.
+#[tokio::test]
+async fn k4_the_screen_is_told_all_five_answers_of_the_running_agent() {
+    let mut bench = Bench::new().await;
+    bench.until_report().await;
+    let tool = ToolId::parse("other.thing").unwrap();
+    let ask = async |bench: &mut Bench, agent: &str| {
+        let agent = AgentName::new(agent);
+        bench.submit(Command::Explain { agent: agent.clone(), tool: tool.clone() });
+        let events = bench.until("explained", |event| matches!(event, Event::Explained { .. })).await;
+        match events.last() {
+            Some(Event::Explained { agent: of, tool: what, explanation }) => {
+                assert_eq!((of, what), (&agent, &tool));
+                explanation.clone()
+            }
+            _ => unreachable!("until found it"),
+        }
+    };
+    let before = ask(&mut bench, "assistant").await;
+    assert_eq!((before.available.0, before.held.0, before.offered.0, before.dispatched.0), (true, false, false, false));
+    bench.plays([load("other"), words("Done.")]);
+    bench.turn("go").await;
+    let after = ask(&mut bench, "assistant").await;
+    assert_eq!((after.held.0, after.offered.0, after.gated.0, after.dispatched.0), (true, true, None, true));
+    assert_eq!(after.held.1[0].to_string(), "load_tools loaded it");
+    let stranger = ask(&mut bench, "nobody").await;
+    assert_eq!((stranger.available.0, stranger.dispatched.0), (false, false));
 }
 
 /// A build that blocks for as long as it likes: commands are answered meanwhile, and another conversation has a turn.

@@ -116,7 +116,7 @@ fn first_day(program: &[&str]) {
     assert!(screen.lines().next().unwrap().contains("19 tools"), "{screen}");
     let mut terminal = terminal;
     terminal.send(key::F3);
-    terminal.wait("todo as preloaded", |text| row_of(text, "todo").is_some_and(|row| row.starts_with("R ")));
+    terminal.wait("todo as preloaded", |text| row_of(text, "todo").is_some_and(|row| row.starts_with("L ")));
     assert_eq!(quit(terminal).code, 0);
 }
 

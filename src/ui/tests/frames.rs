@@ -132,6 +132,45 @@ fn p3_the_policy_pane_begins_with_the_dropped_defaults() {
 }
 
 #[test]
+fn the_policy_of_an_agent_with_a_pair_of_its_own() {
+    let prepare = |ui: &mut Ui| {
+        begin(ui);
+        tell_all(ui, three_agents());
+        press_all(ui, "F4 Right", NOW + 5_000, 10);
+    };
+    at_each_size("policy_own_pair", prepare, NOW + 14_000);
+}
+
+#[test]
+fn the_matrix() {
+    let prepare = |ui: &mut Ui| {
+        begin(ui);
+        tell_all(ui, three_agents());
+        press_all(ui, "F4 m Right Down Down", NOW + 5_000, 10);
+    };
+    at_each_size("matrix", prepare, NOW + 14_000);
+}
+
+#[test]
+fn a_cell_explained_and_one_of_its_tools() {
+    let prepare = |ui: &mut Ui| {
+        begin(ui);
+        tell_all(ui, three_agents());
+        let cmds = press_all(ui, "F4 m Down Down Down Enter", NOW + 5_000, 10);
+        explained(ui, &cmds);
+    };
+    at_each_size("explain_cell", prepare, NOW + 14_000);
+    at_each_size(
+        "explain_tool",
+        |ui| {
+            prepare(ui);
+            press(ui, "Enter", NOW + 6_000);
+        },
+        NOW + 14_000,
+    );
+}
+
+#[test]
 fn the_conversations_pane() {
     let prepare = |ui: &mut Ui| {
         begin(ui);

@@ -493,9 +493,9 @@ fn the_panes_show_every_reported_agent() {
     press_all(&mut ui, "F4 Right", NOW, 1);
     assert!(frame(&mut ui, NOW).contains("policy of assistant"));
     // Revoking is offered where there is something to revoke.
-    assert_eq!(hints_marked(&mut ui), " [Esc] back  [Left]/[Right] agent");
+    assert_eq!(hints_marked(&mut ui), " [m] matrix  [Esc] back  [Left]/[Right] agent");
     press(&mut ui, "End", NOW);
-    assert_eq!(hints_marked(&mut ui), " [r] revoke  [Esc] back  [Left]/[Right] agent");
+    assert_eq!(hints_marked(&mut ui), " [m] matrix  [r] revoke  [Esc] back  [Left]/[Right] agent");
 }
 
 #[test]
@@ -596,4 +596,111 @@ fn p16_a_call_is_edited_outside_and_what_was_not_taken_is_not_lost() {
     assert_eq!(update(&mut ui, back("{}"), NOW + 12_000), [], "nor is what comes back then a change");
     press_all(&mut ui, "Esc Up", NOW + 12_000, 1);
     assert_eq!(ui.draft(), "{}", "but it is not lost");
+}
+
+fn explain(agent: &str, toolset: &str, name: &str) -> Command {
+    Command::Explain { agent: AgentName::new(agent), tool: tool(toolset, name) }
+}
+
+#[test]
+fn a_cell_of_the_matrix_is_explained_level_by_level() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, three_agents());
+    let cmds = press_all(&mut ui, "F4 m", NOW, 1);
+    assert_eq!(submitted(&cmds), [&Command::Report]);
+    // The columns begin with the agent that a person talks to, and go round.
+    press_all(&mut ui, "Left Right Right", NOW, 1);
+    assert!(frame(&mut ui, NOW).contains("coder and memory"), "{}", frame(&mut ui, NOW));
+    let cmds = press_all(&mut ui, "Down Down Down Enter", NOW, 1);
+    let asked = [explain("coder", "compute", "run_command"), explain("coder", "compute", "execute_python")];
+    assert_eq!(submitted(&cmds), asked.iter().collect::<Vec<_>>());
+    assert!(frame(&mut ui, NOW).contains('…'), "not answered yet");
+    explained(&mut ui, &cmds);
+    let shown = frame(&mut ui, NOW);
+    assert!(shown.contains("coder and compute") && shown.contains("execute_python"), "{shown}");
+    press_all(&mut ui, "Down Enter", NOW, 1);
+    let shown = frame(&mut ui, NOW);
+    assert!(shown.contains("coder and compute.execute_python") && shown.contains("5 runs now          no"), "{shown}");
+    // The same tool of another agent is asked about anew.
+    let cmds = press(&mut ui, "Right", NOW);
+    assert_eq!(submitted(&cmds).first(), Some(&&explain("introspector", "compute", "run_command")));
+    let shown = frame(&mut ui, NOW);
+    assert!(shown.contains("introspector and compute.execute_python") && !shown.contains("5 runs now"), "{shown}");
+    // An answer for the one before comes too late.
+    explained(&mut ui, &asked.map(Cmd::Submit));
+    assert!(!frame(&mut ui, NOW).contains("5 runs now"));
+    for (key, words) in [
+        ("Esc", "next call  asks     runs now"),
+        ("Esc", "agents and toolsets"),
+        // The lists are those of the column's agent.
+        ("m", "policy of introspector"),
+    ] {
+        press(&mut ui, key, NOW);
+        assert!(frame(&mut ui, NOW).contains(words), "{words}\n{}", frame(&mut ui, NOW));
+    }
+    press(&mut ui, "Esc", NOW);
+    assert_eq!(ui.focus(), Focus::Composer);
+}
+
+#[test]
+fn a_tools_row_is_explained_and_asked_about_again_when_a_report_comes() {
+    let mut ui = begun(120, 40);
+    let cmds = press_all(&mut ui, "F3 Down Down Down Enter Down Enter", NOW, 1);
+    assert_eq!(submitted(&cmds), [&Command::Report, &explain("assistant", "compute", "run_command")]);
+    explained(&mut ui, &cmds);
+    let shown = frame(&mut ui, NOW);
+    assert!(shown.contains("once it is allowed: see 4") && shown.contains("line 30"), "{shown}");
+    let again = tell(&mut ui, Event::Report(Box::new(report())), NOW);
+    assert_eq!(submitted(&again), [&explain("assistant", "compute", "run_command")]);
+    assert!(frame(&mut ui, NOW).contains("5 runs now"), "the old answers stay until then");
+    let other = AgentReport { agent: AgentName::new("coder"), entry: false, ..report() };
+    assert_eq!(tell(&mut ui, Event::Report(Box::new(other)), NOW), []);
+    press(&mut ui, "Esc", NOW);
+    assert!(!frame(&mut ui, NOW).contains("5 runs now"));
+    assert_eq!(ui.focus(), Focus::Pane, "one level");
+    // Core tools belong to no toolset and are explained as well.
+    let cmds = press_all(&mut ui, "End Up Enter Down Enter", NOW, 1);
+    let core = Command::Explain { agent: AgentName::new("assistant"), tool: ToolId::core("available_tools") };
+    assert_eq!(submitted(&cmds), [&core]);
+}
+
+#[test]
+fn a_cell_without_known_tools_says_so_and_a_check_is_no_switch() {
+    let mut ui = begun(80, 24);
+    tell_all(&mut ui, three_agents());
+    let cmds = press_all(&mut ui, "F4 m End Up Right Enter Enter", NOW, 1);
+    assert_eq!(submitted(&cmds), [&Command::Report], "nothing is known to ask about");
+    let shown = frame(&mut ui, NOW);
+    assert!(shown.contains("coder and web") && shown.contains("not now: no way out of this machine"), "{shown}");
+    assert!(shown.contains("known once it is built"), "{shown}");
+    // Its check says no, which no switch undoes: the key switches it off as any other.
+    press_all(&mut ui, "Esc Esc F3 /", NOW, 1);
+    type_text(&mut ui, "web", NOW);
+    let cmds = press_all(&mut ui, "Enter o", NOW, 1);
+    let off = Command::Switch { toolset: ToolsetName::new("web"), to: Switched::Off };
+    assert_eq!(submitted(&cmds), [&off, &Command::Report]);
+    // What is off is switched on again also from an agent whose table does not list it.
+    press_all(&mut ui, "Esc Right /", NOW, 1);
+    type_text(&mut ui, "repo", NOW);
+    let cmds = press_all(&mut ui, "Enter o", NOW, 1);
+    assert_eq!(submitted(&cmds)[0], &Command::Switch { toolset: ToolsetName::new("report"), to: Switched::On });
+}
+
+#[test]
+fn a_matrix_of_many_agents_shows_the_selected_one() {
+    let mut ui = begun(120, 40);
+    for number in 10..23 {
+        let agent = AgentName::new(format!("worker-with-a-long-name-{number}"));
+        tell_all(&mut ui, [Event::Report(Box::new(AgentReport { agent, entry: false, ..report() }))]);
+    }
+    press_all(&mut ui, "F4 m", NOW, 1);
+    for place in 0..14 {
+        let shown = frame(&mut ui, NOW);
+        let page = ["1-6 of 14", "7-12 of 14", "13-14 of 14"][place / 6];
+        assert!(shown.contains(&format!("{page} agents")) && shown.contains('['), "{place}\n{shown}");
+        let name = if place == 0 { "assistant and".to_owned() } else { format!("name-{} and", 9 + place) };
+        assert!(shown.contains(&name), "{name}\n{shown}");
+        press(&mut ui, "Right", NOW);
+    }
+    assert!(frame(&mut ui, NOW).contains("assistant and memory"), "around the end");
 }

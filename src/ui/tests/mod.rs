@@ -14,12 +14,14 @@ use serde_json::{Value, json};
 
 use super::theme::{Colours, Theme};
 use super::{Cmd, Key, KeyMap, Msg, Settings, Ui, update, view};
+use crate::access::explain::AnsweredBy;
 use crate::access::held::Arrival;
 use crate::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld};
 use crate::access::policy::GateList;
 use crate::access::report::{EntryRow, ToolRow, ToolsetRow, ToolsetState};
 use crate::access::{
-    AgentName, AgentReport, AskReason, Attendance, Kind, Ledger, ModeName, Risk, ToolId, ToolName, ToolsetName,
+    AgentName, AgentReport, Approval, AskReason, Attendance, Explanation, Finding, Kind, Ledger, ModeName, Outcome,
+    Place, Reason, Risk, Span, ToolId, ToolName, ToolsetName,
 };
 use crate::agent::message::CallKind;
 use crate::agent::update::Preview;
@@ -416,7 +418,11 @@ pub(super) fn report() -> AgentReport {
             toolset_row(
                 "report",
                 "Writes reports.",
-                ToolsetState::Off { reason: "switched off in [toolsets].disabled".to_owned(), line: None },
+                ToolsetState::Off {
+                    by: Filter::SwitchedOff,
+                    reason: "switched off in [toolsets].disabled".to_owned(),
+                    line: None,
+                },
                 None,
             ),
             toolset_row("web", "Searches the web.", ToolsetState::NotAvailable, None),
@@ -430,7 +436,7 @@ pub(super) fn report() -> AgentReport {
             entry("fs_write", GateList::Review, 14, &[("fs_write", "write_file"), ("fs_write", "edit_file")], false),
         ],
         floor: vec![entry("config.update_config", GateList::Confirm, 30, &[], true)],
-        dropped_defaults: vec!["skills.add_skill_script".to_owned()],
+        dropped_defaults: Vec::new(),
         grants: vec![crate::access::Grant {
             number: 1,
             conversation: "c1".to_owned(),
@@ -442,6 +448,82 @@ pub(super) fn report() -> AgentReport {
         }],
         start_tools: (9, 5_242),
         offered: (11, 6_342),
+    }
+}
+
+/// Three agents: the entry agent's report, a coder with a pair of its own, and one with a name that needs room.
+pub(super) fn three_agents() -> [Event; 3] {
+    let mut coder = AgentReport {
+        agent: AgentName::new("coder"),
+        entry: false,
+        description: "Writes code.".to_owned(),
+        core: Vec::new(),
+        policy_source: "declared in [agents.coder.tools], line 41".to_owned(),
+        entries: vec![entry("compute", GateList::Confirm, 43, &[("compute", "run_command")], false)],
+        dropped_defaults: vec!["fs_write".to_owned(), "compute.execute_python".to_owned()],
+        grants: Vec::new(),
+        ..report()
+    };
+    for (name, state) in [
+        ("memory", ToolsetState::NotAvailable),
+        ("time", ToolsetState::Loadable),
+        ("todo", ToolsetState::NotAvailable),
+        ("misc", ToolsetState::Refused { entry: "misc.calcualte".to_owned() }),
+        ("web", ToolsetState::Off { by: Filter::Check, reason: "no way out of this machine".to_owned(), line: None }),
+    ] {
+        coder.toolsets.iter_mut().filter(|row| row.name.as_str() == name).for_each(|row| row.state = state.clone());
+    }
+    let mut second = coder.clone();
+    second.agent = AgentName::new("introspector");
+    second.dropped_defaults.clear();
+    second.toolsets.iter_mut().for_each(|row| row.state = ToolsetState::NotAvailable);
+    [report(), coder, second].map(|report| Event::Report(Box::new(report)))
+}
+
+/// What the driver answers for each tool that was asked about: yes to everything that this fixture does not deny.
+pub(super) fn explained(ui: &mut Ui, cmds: &[Cmd]) {
+    let because = |text: &str, line: Option<usize>| {
+        let place = line.map(|line| Place::Config(Span { line, ..Span::default() }));
+        Reason { text: text.to_owned(), place }
+    };
+    let found = |(yes, reasons)| Finding { yes, reasons };
+    for command in submitted(cmds) {
+        let Command::Explain { agent, tool } = command else { continue };
+        let gated = tool.name.as_str() != "read_file";
+        let runs = tool.name.as_str() != "execute_python";
+        let explanation = Explanation {
+            available: found((true, vec![because("available of [agents.assistant.tools] names 'compute'", Some(18))])),
+            held: found((true, vec![because("resident of [agents.assistant.tools] names its toolset", Some(21))])),
+            offered: found(if runs {
+                (true, vec![because("no filter withholds it", None)])
+            } else {
+                (false, vec![because("no python3 \u{1b}[2Jon this machine", None)])
+            }),
+            approval: Approval {
+                list: gated.then_some(GateList::Review),
+                answered_by: if gated { AnsweredBy::Person } else { AnsweredBy::NotAsked },
+                reasons: vec![
+                    because("'compute.run_command' in review of [assistant.tools]", Some(14)),
+                    because(
+                        "'build.run_command' in review of [assistant.tools], by the tool's name: whoever holds it",
+                        Some(14),
+                    ),
+                    because("'compute' in [security].never_auto_approve: only a person's own answer counts", Some(30)),
+                ],
+            },
+            dispatched: found(if runs {
+                (true, vec![because("it is held, offered and unchanged", None)])
+            } else {
+                (false, vec![because("it is not available now: no python3 on this machine", None)])
+            }),
+            outcome: match (runs, gated) {
+                (false, _) => Outcome::NotNow,
+                (true, true) => Outcome::Asks,
+                (true, false) => Outcome::Runs,
+            },
+        };
+        let (agent, tool) = (agent.clone(), tool.clone());
+        tell(ui, Event::Explained { agent, tool, explanation: Box::new(explanation) }, NOW);
     }
 }
 

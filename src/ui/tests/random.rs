@@ -45,6 +45,24 @@ fn any_event() -> impl Strategy<Value = Event> {
         any::<String>().prop_map(|message| Event::Retrying { message, ms: 5_000, attempt: 2 }),
         Just(Event::Report(Box::new(report()))),
         Just(conversations()),
+        proptest::sample::select(three_agents().to_vec()),
+        (any::<String>(), any::<bool>()).prop_map(|(text, held)| {
+            let reasons = vec![Reason { text, place: None }];
+            let found = |reasons: &[Reason]| Finding { yes: held, reasons: reasons.to_vec() };
+            let explanation = Box::new(crate::access::Explanation {
+                available: found(&reasons),
+                held: found(&reasons),
+                offered: found(&[]),
+                approval: Approval {
+                    list: held.then_some(GateList::Review),
+                    answered_by: AnsweredBy::Person,
+                    reasons: reasons.clone(),
+                },
+                dispatched: found(&reasons),
+                outcome: Outcome::Asks,
+            });
+            Event::Explained { agent: AgentName::new("assistant"), tool: tool("compute", "run_command"), explanation }
+        }),
         Just(Event::Diagnostics { lines: vec!["one\u{1b}[2J".to_owned(), String::new()] }),
         Just(ended()),
     ]
@@ -106,14 +124,17 @@ proptest! {
     }
 
     #[test]
-    fn every_size_can_be_drawn(width in 1u16..220, height in 1u16..70, card in any::<bool>(), pane in 0usize..8) {
+    fn every_size_can_be_drawn(width in 1u16..220, height in 1u16..70, card in any::<bool>(), pane in 0usize..10) {
         let mut ui = begun(width, height);
         tell_all(&mut ui, [conversations()]);
         if card {
             turn_with_card(&mut ui);
         }
-        let keys = ["F2", "F3", "F4", "F6", "F1", "Ctrl+P", "Ctrl+Y", "Ctrl+F"];
-        press(&mut ui, keys[pane], NOW);
+        tell_all(&mut ui, three_agents());
+        let keys =
+            ["F2", "F3", "F4", "F6", "F1", "Ctrl+P", "Ctrl+Y", "Ctrl+F", "F4 m Right", "F4 m Down Enter Enter"];
+        let cmds = press_all(&mut ui, keys[pane], NOW, 1);
+        explained(&mut ui, &cmds);
         frame(&mut ui, NOW);
     }
 }

@@ -225,7 +225,8 @@ fn the_rows_of_the_tools_pane_sum_to_what_its_heading_and_the_header_say() {
     assert!(shown.contains("11 tools  19% ctx") && shown.contains("F3  11, 6.3 kB"), "{shown}");
     // Switched off: what a call now carries follows at once, what the last one carried stays.
     let mut off = report();
-    off.toolsets[1].state = ToolsetState::Off { reason: "[toolsets].disabled names it".to_owned(), line: None };
+    off.toolsets[1].state =
+        ToolsetState::Off { by: Filter::SwitchedOff, reason: "[toolsets].disabled names it".to_owned(), line: None };
     off.toolsets[1].tools.iter_mut().flatten().for_each(|tool| tool.offered = false);
     off.offered = (9, 5_096);
     tell_all(&mut ui, [Event::Report(Box::new(off))]);
@@ -239,7 +240,7 @@ fn the_rows_of_the_tools_pane_sum_to_what_its_heading_and_the_header_say() {
 fn why_a_toolset_is_off_is_said_once_for_all_of_its_tools() {
     let reason = "[toolsets].disabled names it".to_owned();
     let mut off = report();
-    off.toolsets[1].state = ToolsetState::Off { reason: reason.clone(), line: Some(7) };
+    off.toolsets[1].state = ToolsetState::Off { by: Filter::SwitchedOff, reason: reason.clone(), line: Some(7) };
     for tool in off.toolsets[1].tools.iter_mut().flatten() {
         (tool.offered, tool.withheld) = (false, Some(reason.clone()));
     }
@@ -277,17 +278,18 @@ fn help_names_the_actions_where_there_is_room() {
 #[test]
 fn a_tool_shows_its_parameters() {
     let mut ui = begun(80, 40);
-    press_all(&mut ui, "F3 Down Down Down Enter Down Enter", NOW, 1);
+    let cmds = press_all(&mut ui, "F3 Down Down Down Enter Down Enter", NOW, 1);
+    explained(&mut ui, &cmds);
     let shown = frame(&mut ui, NOW);
     for line in ["       command    string, required  The command line.", "       timeout_s  integer"] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }
     // What is below must not be counted on the selected row's own last line.
     let mut low = begun(80, 24);
-    press_all(&mut low, "F3 Down Down Down Enter Down Enter", NOW, 1);
+    press_all(&mut low, "F3 Down Down Down Enter", NOW, 1);
     let shown = frame(&mut low, NOW);
-    assert!(shown.contains("timeout_s  integer") && shown.contains("more below"), "{shown}");
-    press_all(&mut ui, "Up Enter End Up Enter", NOW, 1);
+    assert!(shown.contains("no python3 on this") && shown.contains("more below"), "{shown}");
+    press_all(&mut ui, "Esc Up Enter End Up Enter", NOW, 1);
     let shown = frame(&mut ui, NOW);
     assert!(!shown.contains("run_command") && shown.contains("load_tools"), "{shown}");
     assert_eq!(press(&mut ui, "o", NOW), [], "core tools have no switch");

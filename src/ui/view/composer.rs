@@ -7,8 +7,9 @@ use ratatui::widgets::Widget;
 
 use super::paint::{bytes, clock, columns, ends, fitted, keyed, put, rule};
 use crate::ui::action::Action;
+use crate::ui::explaining::{Explaining, Level};
 use crate::ui::layout::draft_width;
-use crate::ui::pane::{Overlay, PaneKind, Prompt};
+use crate::ui::pane::{Overlay, PaneKind, PolicyView, Prompt};
 use crate::ui::slash::Argument;
 use crate::ui::state::{Focus, Ui};
 use crate::ui::text::{clean_line, truncate, width};
@@ -221,6 +222,7 @@ fn hints(ui: &Ui) -> Vec<Hint> {
             }
             hints
         }
+        (Some(Overlay::Explain(view)), _) => explain_hints(ui, view),
         (Some(_), _) => vec![
             (&[Action::Close], "close"),
             (&[Action::PageUp, Action::PageDown], "page"),
@@ -262,6 +264,20 @@ fn hints(ui: &Ui) -> Vec<Hint> {
     hints
 }
 
+fn explain_hints(ui: &Ui, view: &Explaining) -> Vec<Hint> {
+    let mut hints: Vec<Hint> = match view.level {
+        Level::Tools => vec![(&[Action::RowOpen], "every reason"), (&[Action::RowUp, Action::RowDown], "tool")],
+        Level::Answers { .. } => vec![(&[Action::RowUp, Action::RowDown], "scroll")],
+    };
+    hints.push((&[Action::Close], "back"));
+    hints.extend(other_agent(ui));
+    hints
+}
+
+fn other_agent(ui: &Ui) -> Option<Hint> {
+    (ui.reports.len() > 1).then_some((&[Action::AgentPrevious, Action::AgentNext], "agent"))
+}
+
 fn pane_hints(ui: &Ui) -> Vec<Hint> {
     let filtered = match ui.pane() {
         PaneKind::Tools => !ui.panes.tool_filter.is_empty(),
@@ -269,8 +285,6 @@ fn pane_hints(ui: &Ui) -> Vec<Hint> {
         PaneKind::Agents | PaneKind::Policy => false,
     };
     let close: Hint = (&[Action::Close], if filtered { "clears the filter" } else { "back" });
-    let other_agent: Option<Hint> =
-        (ui.reports.len() > 1).then_some((&[Action::AgentPrevious, Action::AgentNext], "agent"));
     match ui.pane() {
         PaneKind::Agents => vec![close],
         PaneKind::Tools => {
@@ -282,16 +296,24 @@ fn pane_hints(ui: &Ui) -> Vec<Hint> {
                 (&[Action::SortByBytes], "sort"),
                 close,
             ];
-            hints.extend(other_agent);
+            hints.extend(other_agent(ui));
+            hints
+        }
+        PaneKind::Policy if ui.panes.policy_view == PolicyView::Matrix => {
+            let mut hints: Vec<Hint> =
+                vec![(&[Action::RowOpen], "explain"), (&[Action::RowUp, Action::RowDown], "toolset")];
+            hints.extend(other_agent(ui));
+            hints.push((&[Action::Matrix], "lists"));
+            hints.push(close);
             hints
         }
         PaneKind::Policy => {
-            let mut hints: Vec<Hint> = Vec::new();
+            let mut hints: Vec<Hint> = vec![(&[Action::Matrix], "matrix")];
             if super::panes::selected_grant(ui).is_some() {
                 hints.push((&[Action::RevokeGrant], "revoke"));
             }
             hints.push(close);
-            hints.extend(other_agent);
+            hints.extend(other_agent(ui));
             hints
         }
         PaneKind::Conversations => vec![

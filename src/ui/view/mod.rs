@@ -3,6 +3,7 @@
 pub(super) mod alerts;
 pub mod card;
 mod composer;
+mod explain;
 mod first_run;
 mod header;
 mod help;
@@ -10,6 +11,7 @@ mod ledger;
 pub(super) mod paint;
 pub mod palette;
 pub mod panes;
+mod parameters;
 pub mod transcript;
 
 use ratatui::Frame;
@@ -20,6 +22,7 @@ use ratatui::text::{Line, Span};
 pub use self::first_run::{FirstRun, first_run};
 
 use self::paint::{ends, put, put_all, rule, upright};
+use super::explaining::Level;
 use super::layout::{Columns, MIN_HEIGHT, MIN_WIDTH};
 use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Ui};
@@ -84,6 +87,16 @@ fn draw_main(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) -> Option<P
         }
         Some(Overlay::Text { title, lines, scroll }) => {
             scrolling(ui, &clean_line(title), &text_lines(ui, lines, room), *scroll, area, buffer);
+            return None;
+        }
+        Some(Overlay::Explain(view)) => {
+            let (lines, selected) = explain::lines(ui, view, room);
+            let scroll = match view.level {
+                Level::Answers { scroll } => scroll,
+                // The selected line is always in sight.
+                Level::Tools => selected.map_or(0, |line| (line + 2).saturating_sub(usize::from(area.height))),
+            };
+            scrolling(ui, &explain::title(view), &lines, scroll, area, buffer);
             return None;
         }
         Some(Overlay::Palette { .. }) | None => {}
@@ -153,6 +166,8 @@ pub(super) fn overlay_rows(ui: &mut Ui, now: i64) -> usize {
         Some(Overlay::Ledger { call, .. }) => {
             ui.model_call(*call).map_or(0, |call| ledger::lines(ui, call, room).len())
         }
+        Some(Overlay::Explain(view)) if view.level == Level::Tools => return view.tools.len(),
+        Some(Overlay::Explain(view)) => explain::lines(ui, view, room).0.len(),
         Some(Overlay::Text { lines, .. }) => text_lines(ui, lines, room).len(),
     };
     (lines + 2).saturating_sub(usize::from(area.height))

@@ -2,7 +2,8 @@
 
 mod agents;
 mod conversations;
-mod parameters;
+mod group;
+mod matrix;
 mod policy;
 mod tools;
 
@@ -10,22 +11,25 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-pub use self::tools::{Entry, Group};
+pub use self::group::Group;
+pub use self::tools::Entry;
 use super::paint::{ends, keyed, put, put_all};
-use crate::access::AgentReport;
 use crate::access::report::ToolsetState;
+use crate::access::{AgentReport, Owner};
 use crate::agent::update::ConversationSummary;
 use crate::ui::action::Action;
-use crate::ui::pane::PaneKind;
+use crate::ui::pane::{PaneKind, PolicyView};
 use crate::ui::state::{Focus, Ui};
 use crate::ui::text::{clean_line, truncate};
 use crate::ui::theme::Role;
 
-/// A pane laid out: a heading, rows that can be selected and scrolled, and lines that stay at its foot.
+/// A pane laid out: a heading, lines that stay under it, rows that can be selected and scrolled, and lines that stay at its
+/// foot.
 #[derive(Debug, Default)]
 struct Content {
     title: String,
     right: Vec<Span<'static>>,
+    head: Vec<Line<'static>>,
     rows: Vec<Row>,
     foot: Vec<Line<'static>>,
 }
@@ -48,6 +52,7 @@ fn content(ui: &Ui, kind: PaneKind, room: usize, now: i64) -> Content {
     match kind {
         PaneKind::Agents => agents::content(ui, room, now),
         PaneKind::Tools => tools::content(ui, room),
+        PaneKind::Policy if ui.panes.policy_view == PolicyView::Matrix => matrix::content(ui, room),
         PaneKind::Policy => policy::content(ui, room),
         PaneKind::Conversations => conversations::content(ui, room, now),
     }
@@ -58,6 +63,7 @@ pub fn count(ui: &Ui, kind: PaneKind) -> usize {
     match kind {
         PaneKind::Agents => usize::from(ui.session().is_some()),
         PaneKind::Tools => tools::rows(ui).len(),
+        PaneKind::Policy if ui.panes.policy_view == PolicyView::Matrix => matrix::owners(ui).len(),
         PaneKind::Policy => ui.report().map_or(0, |report| policy::entries(report).len()),
         PaneKind::Conversations => conversations::rows(ui).len(),
     }
@@ -72,9 +78,35 @@ pub fn selected_tools_row(ui: &Ui) -> Option<Entry<'_>> {
 
 /// The grant on the policy pane's selected row.
 pub fn selected_grant(ui: &Ui) -> Option<u32> {
+    if ui.panes.policy_view == PolicyView::Matrix {
+        return None;
+    }
     let entries = policy::entries(ui.report()?);
     let at = ui.panes.row(PaneKind::Policy).min(entries.len().saturating_sub(1));
     entries.get(at).and_then(policy::Entry::grant)
+}
+
+/// Whose tools the matrix's selected row is about.
+pub fn selected_owner(ui: &Ui) -> Option<Owner> {
+    let mut owners = matrix::owners(ui);
+    let at = ui.panes.row(PaneKind::Policy).min(owners.len().saturating_sub(1));
+    (at < owners.len()).then(|| owners.swap_remove(at))
+}
+
+/// How an owner is shown: no toolset is called `core` (A4).
+pub fn name(owner: &Owner) -> String {
+    match owner {
+        Owner::Core => "core".to_owned(),
+        Owner::Toolset(name) => clean_line(name.as_str()),
+    }
+}
+
+/// What a report says of a toolset, or of the core tools.
+pub fn group<'a>(report: &'a AgentReport, owner: &Owner) -> Option<Group<'a>> {
+    match owner {
+        Owner::Core => Some(Group::Core(&report.core)),
+        Owner::Toolset(name) => report.toolsets.iter().find(|row| row.name == *name).map(Group::Toolset),
+    }
 }
 
 /// The conversation on the conversations pane's selected row.
@@ -139,11 +171,16 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
     let mut right = made.right;
     right.push(Span::raw(" "));
     put(buffer, area, 0, &ends(left, right, room));
-    // The foot gives way to the rows when there is little room.
+    // Head and foot give way to the rows when there is little room.
     let inner = usize::from(area.height).saturating_sub(1);
-    let foot = made.foot.len().min(inner / 2);
-    let list = inner - foot;
-    let list_area = Rect { y: area.y + 1, height: u16::try_from(list).unwrap_or(0), ..area };
+    let head = made.head.len().min(inner / 3);
+    let foot = made.foot.len().min((inner - head) / 2);
+    let list = inner - head - foot;
+    let rows = |y: u16, rows: usize| Rect { y, height: u16::try_from(rows).unwrap_or(0), ..area };
+    let head_area = rows(area.y + 1, head);
+    // What is nearest to the rows stays.
+    put_all(buffer, head_area, made.head.iter().skip(made.head.len() - head));
+    let list_area = rows(head_area.bottom(), list);
     let selected = ui.panes.row(kind).min(made.rows.len().saturating_sub(1));
     let (lines, at) = flatten(&made.rows, selected);
     // What says how many are below stands on the last line, which must not be the selected row's.
@@ -159,7 +196,7 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
         let more = vec![Span::styled(format!("{hidden} more below "), dim)];
         put(buffer, list_area, list - 1, &ends(Vec::new(), more, room));
     }
-    let foot_area = Rect { y: list_area.bottom(), height: u16::try_from(foot).unwrap_or(0), ..area };
+    let foot_area = rows(list_area.bottom(), foot);
     put_all(buffer, foot_area, made.foot.iter().take(foot));
 }
 

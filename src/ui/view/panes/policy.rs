@@ -50,12 +50,10 @@ impl Entry<'_> {
 /// The rows, in order.
 pub(super) fn entries(report: &AgentReport) -> Vec<Entry<'_>> {
     let of = |wanted: GateList| report.entries.iter().filter(move |row| row.list == wanted);
-    // First, so that it is seen at once: what a person may think still asks.
-    let mut entries = Vec::new();
-    for (at, entry) in report.dropped_defaults.iter().enumerate() {
-        let heading = (at == 0).then_some("no longer gated");
-        entries.push(Entry::Dropped { heading, entry });
-    }
+    // What nobody expects stands first.
+    let dropped = report.dropped_defaults.iter().enumerate();
+    let heading = |at: usize| (at == 0).then_some("dropped from the default pair");
+    let mut entries: Vec<_> = dropped.map(|(at, entry)| Entry::Dropped { heading: heading(at), entry }).collect();
     entries.extend(listed("confirm: asks you", of(GateList::Confirm)));
     entries.extend(listed("review: asks you (no reviewer)", of(GateList::Review)));
     entries.extend(listed("floor: only you, only once", report.floor.iter()));
@@ -115,8 +113,10 @@ fn row(ui: &Ui, entry: &Entry<'_>, room: usize) -> Row {
         }
         Entry::Gate { row: Some(row), .. } => gate(ui, row, room, &mut lines),
         Entry::Dropped { entry, .. } => {
-            let text = format!("{}: this table's own pair replaces the default", clean_line(entry));
-            wrapped(text, 4, room, ui.theme.style(Role::Warning), &mut lines);
+            let text = format!("{} no longer gated: this table's own pair replaces the default", clean_line(entry));
+            let (first, rest) = ([Span::raw("    ")], [Span::raw("      ")]);
+            let wrap = Wrap::words(room.saturating_sub(1)).indented(&first, &rest);
+            wrap.append(&[Span::styled(text, ui.theme.style(Role::Warning))], &mut lines);
         }
         Entry::Grant { grant: Some(grant), .. } => {
             let uses = counted(usize::try_from(grant.uses).unwrap_or(0), "use");

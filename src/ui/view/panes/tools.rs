@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 
 use ratatui::text::{Line, Span};
 
-use super::{Content, Row, note, parameters};
-use crate::access::Ledger;
+use super::group::Group;
+use super::{Content, Row, note};
 use crate::access::held::Arrival;
 use crate::access::offer::RowState;
 use crate::access::policy::GateList;
 use crate::access::report::{ToolRow, ToolsetRow, ToolsetState};
+use crate::access::{Ledger, Owner, ToolId};
 use crate::ui::pane::{PaneKind, ToolSort};
 use crate::ui::state::{ModelCall, Ui};
 use crate::ui::text::width::fit;
@@ -23,72 +24,6 @@ const BARS: usize = 6;
 /// Columns from which descriptions and the bytes of single tools are shown.
 const WIDE: usize = 70;
 
-/// A toolset, or the core tools, which belong to none (A8).
-#[derive(Debug, Clone, Copy)]
-pub enum Group<'a> {
-    /// An installed toolset.
-    Toolset(&'a ToolsetRow),
-    /// The agent's core tools; at least one.
-    Core(&'a [ToolRow]),
-}
-
-impl<'a> Group<'a> {
-    /// Its name: no toolset is called `core` (A4).
-    pub fn name(self) -> &'a str {
-        match self {
-            Self::Toolset(row) => row.name.as_str(),
-            Self::Core(_) => "core",
-        }
-    }
-
-    /// The toolset, if it is one.
-    pub fn toolset(self) -> Option<&'a ToolsetRow> {
-        match self {
-            Self::Toolset(row) => Some(row),
-            Self::Core(_) => None,
-        }
-    }
-
-    fn state(self) -> &'a ToolsetState {
-        self.toolset().map_or(&ToolsetState::Resident, |row| &row.state)
-    }
-
-    /// Why the whole of it is off, if it is.
-    fn off(self) -> Option<&'a str> {
-        match self.state() {
-            ToolsetState::Off { reason, .. } => Some(reason),
-            _ => None,
-        }
-    }
-
-    fn tools(self) -> Option<&'a [ToolRow]> {
-        match self {
-            Self::Toolset(row) => row.tools.as_deref(),
-            Self::Core(tools) => Some(tools),
-        }
-    }
-
-    fn is_held(self) -> bool {
-        super::is_held(self.state())
-    }
-
-    /// Of its tools, those that its columns count: of what is held, what a call made now carries; of the rest, all that a
-    /// load would add.
-    fn counted(self) -> impl Iterator<Item = &'a ToolRow> {
-        let held = self.is_held();
-        self.tools().unwrap_or_default().iter().filter(move |tool| tool.offered || !held)
-    }
-
-    fn bytes(self) -> usize {
-        self.counted().map(|tool| tool.bytes).sum()
-    }
-
-    fn matches(self, filter: &str) -> bool {
-        let has = |text: &str| text.to_lowercase().contains(filter);
-        has(self.name()) || self.tools().unwrap_or_default().iter().any(|tool| has(tool.name.as_str()))
-    }
-}
-
 /// One selectable row: a group, or a tool of an opened one.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
@@ -99,12 +34,10 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// What says whether it is opened.
-    pub fn key(&self) -> String {
-        match self.tool {
-            Some(tool) => format!("{}.{}", self.group.name(), tool.name),
-            None => self.group.name().to_owned(),
-        }
+    /// The tool, if it is one.
+    pub fn id(&self) -> Option<ToolId> {
+        let owner = self.group.toolset().map_or(Owner::Core, |row| Owner::Toolset(row.name.clone()));
+        self.tool.map(|tool| ToolId { owner, name: tool.name.clone() })
     }
 }
 
@@ -128,46 +61,6 @@ pub(super) fn rows(ui: &Ui) -> Vec<Entry<'_>> {
         rows.extend(tools.iter().map(|tool| Entry { group, tool: Some(tool) }));
     }
     rows
-}
-
-fn letter(group: Group<'_>) -> &'static str {
-    match group.state() {
-        ToolsetState::Resident | ToolsetState::Preloaded | ToolsetState::Loaded if is_withheld(group) => "?",
-        ToolsetState::Resident | ToolsetState::Preloaded => "R",
-        ToolsetState::Loaded => "L",
-        ToolsetState::Loadable => "-",
-        ToolsetState::Failed { .. } | ToolsetState::Refused { .. } => "!",
-        ToolsetState::Off { .. } => "off",
-        ToolsetState::NotAvailable => "·",
-    }
-}
-
-/// Whether a filter withholds every one of its tools.
-fn is_withheld(group: Group<'_>) -> bool {
-    let tools = group.tools().unwrap_or_default();
-    !tools.is_empty() && tools.iter().all(|tool| tool.withheld.is_some())
-}
-
-/// The state in words, with its reason.
-fn state_words(group: Group<'_>) -> String {
-    let Some(row) = group.toolset() else { return "held from the start".to_owned() };
-    match &row.state {
-        ToolsetState::Resident => "resident".to_owned(),
-        ToolsetState::Preloaded => "resident: this conversation loaded it before".to_owned(),
-        ToolsetState::Loaded => "loaded".to_owned(),
-        ToolsetState::Loadable => "loadable: the model can load it".to_owned(),
-        ToolsetState::Failed { error } => format!("the last build failed: {}", clean_line(error)),
-        ToolsetState::Refused { entry } => format!("refused: {}", clean_line(entry)),
-        ToolsetState::Off { .. } => format!("off: {}", clean_line(&row.state.off_words().unwrap_or_default())),
-        ToolsetState::NotAvailable => "not available: the agent's table does not list it".to_owned(),
-    }
-}
-
-fn description(group: Group<'_>) -> String {
-    group.toolset().map_or_else(
-        || "Tools of the program itself, which belong to no toolset.".to_owned(),
-        |row| clean_line(&row.description),
-    )
 }
 
 pub(super) fn content(ui: &Ui, room: usize) -> Content {
@@ -207,22 +100,20 @@ pub(super) fn content(ui: &Ui, room: usize) -> Content {
     );
     made.rows.extend(rows(ui).iter().map(|entry| match entry.tool {
         None => group(ui, entry.group, room),
-        Some(tool) => tool_row(ui, entry.group, tool, ui.panes.expanded.contains(&entry.key()), room),
+        Some(tool) => tool_row(ui, entry.group, tool, room),
     }));
-    match made.rows.first_mut() {
-        Some(first) => {
-            first.lines.insert(0, heads);
-            first.main += 1;
-        }
-        None => made.rows.push(note(ui, "nothing matches the filter")),
+    if made.rows.is_empty() {
+        made.rows.push(note(ui, "nothing matches the filter"));
+    } else {
+        made.head.push(heads);
     }
     if let Some(Entry { group, .. }) = super::selected_tools_row(ui) {
         made.foot.push(Line::default());
         let indent = [Span::raw(" ")];
         let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
-        let mut text = vec![Span::styled(state_words(group), ui.theme.style(Role::Text))];
+        let mut text = vec![Span::styled(group.state_words(), ui.theme.style(Role::Text))];
         wrap.append(&text, &mut made.foot);
-        text = vec![Span::styled(description(group), dim)];
+        text = vec![Span::styled(group.description(), dim)];
         wrap.append(&text, &mut made.foot);
     }
     made.foot.push(Line::default());
@@ -268,22 +159,18 @@ fn group(ui: &Ui, group: Group<'_>, room: usize) -> Row {
     let dim = ui.theme.style(Role::Dim);
     let held = group.is_held();
     let name = clean_line(group.name());
-    let letter = letter(group);
-    let style = match letter {
-        "!" => Role::Error,
-        "off" | "?" => Role::Warning,
-        _ if held => Role::Text,
-        _ => Role::Dim,
-    };
+    let letter = group.letter();
+    // The one state that a person made is a word here.
+    let word = if letter == "o" { "off" } else { letter };
     let mut left = vec![
-        Span::styled(format!(" {}", fit(letter, 4)), ui.theme.style(style)),
+        Span::styled(format!(" {}", fit(word, 4)), ui.theme.style(group.role())),
         Span::styled(
             if room > WIDE { fit(&name, 16) } else { name },
             ui.theme.style(if held { Role::Tool } else { Role::Dim }),
         ),
     ];
     if room > WIDE {
-        left.push(Span::styled(format!("  {}", description(group)), dim));
+        left.push(Span::styled(format!("  {}", group.description()), dim));
     }
     let mut made = Row::one(ends(left, vec![Span::styled(columns(group), dim)], room));
     if ui.panes.expanded.contains(group.name()) && group.tools().is_none() {
@@ -292,7 +179,7 @@ fn group(ui: &Ui, group: Group<'_>, room: usize) -> Row {
     made
 }
 
-fn tool_row(ui: &Ui, group: Group<'_>, tool: &ToolRow, opened: bool, room: usize) -> Row {
+fn tool_row(ui: &Ui, group: Group<'_>, tool: &ToolRow, room: usize) -> Row {
     let dim = ui.theme.style(Role::Dim);
     let left = vec![Span::styled(format!("     {}", clean_line(tool.name.as_str())), ui.theme.style(Role::Text))];
     let gate = match tool.gate {
@@ -315,9 +202,6 @@ fn tool_row(ui: &Ui, group: Group<'_>, tool: &ToolRow, opened: bool, room: usize
     // Why the whole toolset is off stands at the foot, once.
     if let Some(why) = tool.withheld.as_ref().filter(|why| group.off() != Some(why.as_str())) {
         reason(format!("withheld: {}", clean_line(why)));
-    }
-    if opened {
-        parameters::lines(ui, &tool.schema, room, &mut lines);
     }
     Row { lines, main: 0 }
 }
