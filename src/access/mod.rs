@@ -5,10 +5,13 @@
 
 pub mod answers;
 pub mod available;
+pub mod capability;
 pub mod declare;
+pub mod diff;
 pub mod explain;
 pub mod grant;
 pub mod held;
+pub mod installed;
 pub mod name;
 pub mod offer;
 pub mod policy;
