@@ -92,6 +92,8 @@ pub struct Listed {
     pub line: Option<usize>,
     /// Whether it is resident.
     pub residency: Residency,
+    /// The line that says so: of `resident`, or where that is not written, of `available` (R2).
+    pub residency_line: Option<usize>,
     /// What is known of its tools.
     pub build: Build,
 }
@@ -214,7 +216,10 @@ pub fn capability(world: &World, declared: &AgentDeclaration) -> Capability {
             Available::All(span) => Some(span.line),
             Available::List(words) => words.iter().find(|word| word.value == *toolset).map(|word| word.span.line),
         };
-        toolsets.insert(toolset.clone(), Listed { line, residency, build });
+        let named = declared.resident.iter().flatten();
+        let named = named.clone().find(|word| word.value == *toolset).or_else(|| named.clone().next());
+        let residency_line = named.map(|word| word.span.line).or(line);
+        toolsets.insert(toolset.clone(), Listed { line, residency, residency_line, build });
     }
     for name in world.core_tools(agent) {
         if let Some(facts) = world.core(&ToolName::new(name)) {

@@ -265,14 +265,14 @@ fn is_unknown(side: &Capability, toolset: Option<&ToolsetName>) -> bool {
 /// What stands before the first call of an available toolset's tools: who answers, and the words.
 fn loading(side: Option<&Capability>, listed: &Listed) -> (Asks, Stand) {
     if listed.residency == Residency::Resident {
-        return (Asks::Nobody, Stand::new("resident", listed.line));
+        return (Asks::Nobody, Stand::new("resident", listed.residency_line));
     }
     let loader = side.and_then(|capability| capability.tools.get(&ToolId::core("load_tools")));
     match loader {
         Some(loader) if loader.asks > Asks::Nobody => {
             (loader.asks, Stand::new(format!("deferred, and load_tools {}", loader.gate.text), loader.gate.line))
         }
-        _ => (Asks::Nobody, Stand::new("deferred", listed.line)),
+        _ => (Asks::Nobody, Stand::new("deferred", listed.residency_line)),
     }
 }
 

@@ -176,13 +176,13 @@ fn k4_residency_is_no_gain_unless_loading_asked() {
         [
             "~ Tool core.available_tools: runs without asking @10 -> not earned @20",
             "~ Tool core.load_tools: runs without asking @10 -> not earned @20",
-            "~ Residency time: deferred @12 -> resident @22",
+            "~ Residency time: deferred @13 -> resident @22",
         ]
     );
     let rows = changes(one(table(10).resident(&["fs"]).confirm(&["core"])), one(table(20).resident(&["fs", "time"])));
     assert_eq!(
         rows[0],
-        "+ Residency time: deferred, and load_tools asks you: 'core' in confirm of [agents.assistant.tools] @14 -> resident @22"
+        "+ Residency time: deferred, and load_tools asks you: 'core' in confirm of [agents.assistant.tools] @14 -> resident @23"
     );
     assert!(rows[1..].iter().all(|row| row.starts_with('~')), "{rows:?}");
 }
@@ -232,7 +232,7 @@ fn k4_a_tool_whose_name_is_held_from_the_start_can_never_be_called() {
             "- Tool files.read_file: runs without asking @12 -> fs.read_file holds its name @22",
             "~ Tool core.available_tools: not earned @10 -> runs without asking @20",
             "~ Tool core.load_tools: not earned @10 -> runs without asking @20",
-            "~ Residency files: resident @12 -> deferred @22",
+            "~ Residency files: resident @12 -> deferred @23",
         ]
     );
 }
@@ -304,7 +304,7 @@ fn generated() -> impl Strategy<Value = Declarations> {
                 let lists = |entry: &&str| all || available.contains(&entry.split('.').next().unwrap());
                 match own {
                     // An entry on what is not listed, or next to its own toolset, is wrong; other tests say so.
-                    Some(own) if own.iter().all(|entry| lists(entry)) => table.confirm(&own[..own.len().min(1)]),
+                    Some(own) if own.iter().all(lists) => table.confirm(&own[..own.len().min(1)]),
                     _ => table,
                 }
             })
