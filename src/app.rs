@@ -3,6 +3,7 @@
 //! It decides nothing: what is wrong with the configuration is said by `config` and `access`.
 
 mod adapters;
+pub mod everything;
 pub mod first_run;
 pub mod log;
 pub mod screen;

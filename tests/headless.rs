@@ -178,7 +178,7 @@ fn k1_agents_and_k2_toolsets_print_what_the_configuration_says() {
     insta::assert_snapshot!("toolsets", String::from_utf8_lossy(&out.stdout));
     let out = home.kokua(&["agents", "--json"]).output().unwrap();
     let agents: Value = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!(agents["agents"][0]["agent"], "assistant");
+    assert_eq!(agents["agents"][0]["name"], "assistant");
 }
 
 /// A coder that adds one gate of its own drops the default's others; `kokua agents` says so under its policy.

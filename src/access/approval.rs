@@ -86,6 +86,14 @@ impl Gate<'_> {
         }
     }
 
+    /// `'fs' in confirm of [assistant.tools]`, and where that stands.
+    pub(super) fn place(&self) -> (String, Span) {
+        match self {
+            Self::Entry(policy, entry) => (policy.place(entry), entry.span),
+            Self::Server(gate) => (format!("default = \"confirm\" of {}", gate.table()), gate.span),
+        }
+    }
+
     /// What a card and a log say of it.
     fn reason(&self) -> AskReason {
         match self {

@@ -68,6 +68,12 @@ impl Table {
         Self { available: toolsets.to_vec(), resident: toolsets.to_vec(), ..Self::default() }
     }
 
+    /// Everything that it can ever hold, in available order, skills that it does not name last.
+    pub(super) fn every(&self) -> impl Iterator<Item = &ToolsetName> {
+        let unnamed = self.skills.iter().filter(|skill| !self.available.contains(skill));
+        self.available.iter().chain(unnamed)
+    }
+
     /// Whether it can ever hold `toolset`.
     pub(super) fn reaches(&self, toolset: &ToolsetName) -> bool {
         self.available.contains(toolset) || self.skills.contains(toolset)

@@ -6,11 +6,14 @@
 pub mod answers;
 pub mod approval;
 pub mod available;
+pub mod capability;
 pub mod conditions;
 pub mod declare;
+pub mod diff;
 pub mod explain;
 pub mod grant;
 pub mod held;
+pub mod installed;
 pub mod mode;
 pub mod name;
 pub mod offer;

@@ -123,6 +123,7 @@ pub struct EntryRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentReport {
     /// The agent.
+    #[serde(rename = "name")]
     pub agent: AgentName,
     /// Whether it is the entry agent.
     pub entry: bool,

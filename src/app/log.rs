@@ -39,7 +39,7 @@ pub fn start(prepared: &Prepared, debug: bool) -> Result<Vec<String>, StartError
     Ok(lines)
 }
 
-/// `assistant: 7 available, 5 resident, confirm: none, review: …`.
+/// K3: `assistant: 7 available, 5 resident, inherited from [assistant.tools], line 24; confirm: none; review: …`.
 fn summary(report: &AgentReport) -> String {
     let list = |which: GateList| {
         let entries = report.entries.iter().filter(|entry| entry.list == which);
@@ -54,11 +54,11 @@ fn summary(report: &AgentReport) -> String {
             .collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
-    let all = if report.available_all { "all " } else { "" };
-    let available = report.available.len();
-    let resident = available - report.deferred.len();
+    let count = report.available.len();
+    let available = if report.available_all { format!("all ({count})") } else { count.to_string() };
+    let resident = count - report.deferred.len();
     format!(
-        "{}: {all}({available}) available, {resident} resident; {}; confirm: {}; review: {}",
+        "{}: {available} available, {resident} resident, {}; confirm: {}; review: {}",
         report.agent,
         report.policy_source,
         list(GateList::Confirm),

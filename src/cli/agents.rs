@@ -1,13 +1,17 @@
 //! `kokua agents`: K1, the same report that the tools and policy panes show.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde_json::json;
 
 use super::print::{self, alerts, bytes, line, list};
 use super::{ANSWERED, Ended};
+use crate::access::capability::{Capability, Snapshot};
 use crate::access::policy::GateList;
 use crate::access::report::EntryRow;
 use crate::access::{AgentReport, report};
+use crate::app::everything::Everything;
 use crate::app::{self, Options};
 
 /// `kokua agents`.
@@ -16,36 +20,50 @@ pub(super) struct Agents {
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
+    /// What each agent gains and loses from OLD to NEW, which is the configuration in force unless it is given; exit
+    /// code 1 when one gains something, or when not everything could be compared
+    #[arg(long, num_args = 1..=2, value_names = ["OLD", "NEW"])]
+    diff: Vec<PathBuf>,
 }
 
 impl Agents {
     pub(super) async fn run(self, options: Options) -> Result<u8, Ended> {
-        let prepared = app::prepare(&options).await?;
-        let mut agents = Vec::new();
+        let mut files = self.diff.into_iter();
+        if let Some(old) = files.next() {
+            return super::diff::run(options, old, files.next(), self.json).await;
+        }
+        let mut prepared = app::prepare(&options).await?;
+        // Before the rest is built: at a start, an entry on it is pending.
+        let mut reports = Vec::new();
         for agent in &prepared.capabilities.world.declarations().agents {
             let name = agent.name.value.clone();
             let model = prepared.model_of(&name).unwrap_or_else(|| "discovered at start".to_owned());
-            agents.push((model, report(&prepared.capabilities.world, &name, None, None)));
+            reports.push((model, report(&prepared.capabilities.world, &name, None, None)));
         }
+        prepared.build_rest(Everything::Available).await;
         alerts(&prepared.alerts);
+        let whole = Snapshot::of(&prepared.capabilities.world);
+        let agents = reports.iter().zip(&whole.agents);
         if self.json {
             let agents: Vec<_> = agents
-                .iter()
-                .map(|(model, report)| {
+                .map(|((model, report), whole)| {
                     let mut value = serde_json::to_value(report).unwrap_or_default();
                     if let Some(object) = value.as_object_mut() {
                         object.insert("model".to_owned(), json!(model));
+                        object.insert("tool_bytes".to_owned(), super::diff::tool_bytes(whole.weight));
+                        let not_built: std::collections::BTreeMap<_, _> = whole.not_built().collect();
+                        object.insert("not_built".to_owned(), json!(not_built));
                     }
                     value
                 })
                 .collect();
             print::json(&json!({ "agents": agents }))?;
         } else {
-            for (index, (model, report)) in agents.iter().enumerate() {
+            for (index, ((model, report), whole)) in agents.enumerate() {
                 if index > 0 {
                     line("")?;
                 }
-                line(&text(model, report))?;
+                line(&text(model, report, whole))?;
             }
         }
         Ok(ANSWERED)
@@ -53,7 +71,7 @@ impl Agents {
 }
 
 /// One agent's block of lines.
-fn text(model: &str, report: &AgentReport) -> String {
+fn text(model: &str, report: &AgentReport, whole: &Capability) -> String {
     let mut lines = vec![match (report.entry, report.description.as_str()) {
         (true, "") => format!("{} (entry agent)", report.agent),
         (true, description) => format!("{} (entry agent): {description}", report.agent),
@@ -91,8 +109,20 @@ fn text(model: &str, report: &AgentReport) -> String {
         row(name, entries(report.entries.iter().filter(|entry| entry.list == which)));
     }
     row("floor", entries(report.floor.iter()));
+    let not_built: Vec<String> = whole.not_built().map(|(toolset, why)| format!("{toolset} ({why})")).collect();
+    if !not_built.is_empty() {
+        row("not built", list(not_built));
+    }
     let (tools, size) = report.start_tools;
-    row("tool block", format!("{tools} tools, {} at the start", bytes(size)));
+    let (all_tools, all_size) = whole.weight.all;
+    row(
+        "tool block",
+        format!(
+            "{tools} tools, {} at the start; {all_tools} tools, {} with everything loaded",
+            bytes(size),
+            bytes(all_size)
+        ),
+    );
     lines.join("\n")
 }
 

@@ -5,6 +5,7 @@
 mod agents;
 mod configuration;
 mod conversations;
+mod diff;
 pub mod print;
 mod run;
 mod screen;
@@ -147,15 +148,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Starts the log; with `--debug`, prints each agent's line too.
-fn start_log(prepared: &Prepared, options: &Options) -> Result<(), Ended> {
+/// Starts the log; each agent's line, to be printed, with `--debug` (K3).
+fn start_log(prepared: &Prepared, options: &Options) -> Result<Vec<String>, Ended> {
     let lines = crate::app::log::start(prepared, options.debug)?;
-    if options.debug {
-        for line in lines {
-            print::error(&line);
-        }
-    }
-    Ok(())
+    Ok(if options.debug { lines } else { Vec::new() })
 }
 
 fn with_runtime(work: impl Future<Output = Result<u8, Ended>>) -> Result<u8, Ended> {

@@ -73,12 +73,15 @@ impl Run {
         options.mode = self.mode;
         let prepared = app::prepare(&options).await?;
         let (opening, if_refused) = opening(self.conversation, &prepared)?;
-        start_log(&prepared, &options)?;
+        let lines = start_log(&prepared, &options)?;
         app::contain_panics(&prepared.config);
         let exec = prepared.exec_line();
         let started = app::start(prepared, Attendance::Unattended, Titles::FirstWords, opening).await?;
         // K6: the first line of a start. One that failed is none, and its error stands alone.
         error(&exec);
+        for line in lines {
+            error(&line);
+        }
         let show = if self.json { json } else { text };
         follow(started, prompt, show, if_refused).await
     }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use super::print::line;
+use super::print::{error, line};
 use super::{ANSWERED, Ended, INTERRUPTED, start_log};
 use crate::app::first_run::{self, Outcome};
 use crate::app::screen::{self, Left};
@@ -44,7 +44,9 @@ pub(super) async fn screen(options: Options) -> Result<u8, Ended> {
     if dumb {
         return Err(no_screen());
     }
-    start_log(&prepared, &options)?;
+    for line in start_log(&prepared, &options)? {
+        error(&line);
+    }
     Ok(code(screen::run(prepared, signals).await?))
 }
 

@@ -1,15 +1,15 @@
 //! `kokua toolsets`: K2, every name that `available` accepts here. Installed is not held: `kokua agents` says who holds.
 
-use std::sync::Arc;
-
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::print::{self, alerts, bytes, line};
 use super::{ANSWERED, Ended};
-use crate::access::{self, Held, Kind, Life, Reason, Risk, ToolsetName, World};
+use crate::access::installed::{InstalledTool, InstalledToolset, installed};
+use crate::access::{Kind, Risk};
+use crate::app::everything::Everything;
 use crate::app::{self, Options};
-use crate::assistant::build::build;
+use crate::assistant::capabilities::Capabilities;
 
 /// `kokua toolsets`.
 #[derive(Debug, Args)]
@@ -19,83 +19,87 @@ pub(super) struct Toolsets {
     json: bool,
 }
 
-/// One tool's line.
-struct Row {
-    name: String,
-    risk: Risk,
-    bytes: usize,
-    check: Result<(), String>,
+/// What a tool's health check says (W2).
+enum Check<'a> {
+    /// It has none.
+    None,
+    /// It may be offered.
+    Yes,
+    /// It may not, and why.
+    No(&'a str),
 }
 
 impl Toolsets {
     pub(super) async fn run(self, options: Options) -> Result<u8, Ended> {
-        let prepared = app::prepare(&options).await?;
-        let mut listed = Vec::new();
-        for facts in prepared.capabilities.world.registry().toolsets() {
-            let Some(toolset) = prepared.capabilities.toolsets.get(&facts.name) else { continue };
-            let built =
-                build(Arc::clone(toolset), prepared.capabilities.services.clone(), prepared.capabilities.build_timeout)
-                    .await;
-            let rows = built.map(|built| {
-                let row = |facts: crate::access::ToolFacts| Row {
-                    check: toolset.check(facts.name.as_str()).map_or(Ok(()), |check| check()),
-                    name: facts.name.to_string(),
-                    risk: facts.risk,
-                    bytes: facts.bytes,
-                };
-                built.facts().into_iter().map(row).collect::<Vec<_>>()
-            });
-            listed.push((facts, off(&prepared.capabilities.world, &facts.name), rows));
-        }
+        let mut prepared = app::prepare(&options).await?;
+        prepared.build_rest(Everything::Installed).await;
+        let capabilities = &prepared.capabilities;
+        let listed = installed(&capabilities.world);
         alerts(&prepared.alerts);
         if self.json {
-            let toolsets: Vec<_> = listed
-                .iter()
-                .map(|(facts, off, rows)| {
-                    let tools = rows.as_ref().map(|rows| {
-                        let tool = |row: &Row| {
-                            json!({"name": row.name, "risk": row.risk, "bytes": row.bytes,
-                                   "check": row.check.as_ref().err()})
-                        };
-                        rows.iter().map(tool).collect::<Vec<_>>()
-                    });
-                    json!({"name": facts.name, "kind": facts.kind, "description": facts.description,
-                           "entry_agent_only": facts.entry_agent_only, "off": off,
-                           "tools": tools.as_ref().ok(), "error": tools.as_ref().err()})
-                })
-                .collect();
+            let toolsets: Vec<Value> = listed.iter().map(|toolset| machine(capabilities, toolset)).collect();
             print::json(&json!({ "toolsets": toolsets }))?;
             return Ok(ANSWERED);
         }
         line("Every name that an agent's `available` accepts here. Who holds what: kokua agents.")?;
         let mut kind = None;
-        for (facts, off, rows) in listed {
-            if kind != Some(facts.kind) {
-                kind = Some(facts.kind);
-                line(&format!("\n{}", title(facts.kind)))?;
+        for toolset in &listed {
+            if kind != Some(toolset.kind) {
+                kind = Some(toolset.kind);
+                line(&format!("\n{}", title(toolset.kind)))?;
             }
-            let only = if facts.entry_agent_only { " (entry agent only)" } else { "" };
-            let off = off.map(|why| format!(" (off: {why})")).unwrap_or_default();
-            line(&format!("  {}{only}{off}: {}", facts.name, facts.description))?;
-            match rows {
-                Ok(rows) => {
-                    for row in rows {
-                        let check = row.check.err().map(|reason| format!("   not now: {reason}")).unwrap_or_default();
-                        let text = format!("    {:<28}{:<9}{:>8}{check}", row.name, risk(row.risk), bytes(row.bytes));
-                        line(text.trim_end())?;
-                    }
-                }
-                Err(error) => line(&format!("    could not be built: {error}"))?,
-            }
+            text(capabilities, toolset)?;
         }
         Ok(ANSWERED)
     }
 }
 
-/// Why nobody's calls carry `toolset` in a fresh conversation, if so.
-fn off(world: &World, toolset: &ToolsetName) -> Option<Reason> {
-    let (held, conditions) = (Held::default(), world.default_conditions());
-    access::off(world, Life::new(world.entry(), &held).under(&conditions), toolset).map(|(_, reason)| reason)
+/// What the check of one tool says: the world knows a no, and the toolset whether there is a check at all.
+fn check<'a>(capabilities: &Capabilities, toolset: &InstalledToolset, tool: &'a InstalledTool) -> Check<'a> {
+    let has_one = |name| capabilities.toolsets.get(&toolset.name).is_some_and(|toolset| toolset.check(name).is_some());
+    match &tool.not_now {
+        Some(reason) => Check::No(reason),
+        None if has_one(tool.name.as_str()) => Check::Yes,
+        None => Check::None,
+    }
+}
+
+fn text(capabilities: &Capabilities, toolset: &InstalledToolset) -> std::io::Result<()> {
+    let only = if toolset.entry_agent_only { " (entry agent only)" } else { "" };
+    let off = toolset.off.as_ref().map(|why| format!(" (off: {why})")).unwrap_or_default();
+    line(&format!("  {}{only}{off}: {}", toolset.name, toolset.description))?;
+    for tool in toolset.tools.iter().flatten() {
+        let check = match check(capabilities, toolset, tool) {
+            Check::None => String::new(),
+            Check::Yes => "   ready".to_owned(),
+            Check::No(reason) => format!("   not now: {reason}"),
+        };
+        let text = format!("    {:<28}{:<9}{:>8}{check}", tool.name, risk(tool.risk), bytes(tool.bytes));
+        line(text.trim_end())?;
+    }
+    if let Some(why) = &toolset.refused {
+        line(&format!("    refused to everybody: {why}"))?;
+    }
+    if let Some(error) = &toolset.error {
+        line(&format!("    could not be built: {error}"))?;
+    }
+    Ok(())
+}
+
+fn machine(capabilities: &Capabilities, toolset: &InstalledToolset) -> Value {
+    let mut value = json!(toolset);
+    let rows = value.get_mut("tools").and_then(Value::as_array_mut);
+    for (row, tool) in rows.into_iter().flatten().zip(toolset.tools.iter().flatten()) {
+        let Some(row) = row.as_object_mut() else { continue };
+        row.remove("not_now");
+        let (state, reason) = match check(capabilities, toolset, tool) {
+            Check::None => ("none", None),
+            Check::Yes => ("yes", None),
+            Check::No(reason) => ("no", Some(reason)),
+        };
+        row.insert("check".to_owned(), json!({"state": state, "reason": reason}));
+    }
+    value
 }
 
 fn title(kind: Kind) -> &'static str {

@@ -4,6 +4,7 @@
 mod approval;
 mod availability;
 mod common;
+mod diff;
 mod explained;
 mod histories;
 mod names;
