@@ -4,6 +4,7 @@
 //! reads a file, a clock, a socket or the environment, and names no other room.
 
 pub mod answers;
+pub mod audit;
 pub mod available;
 pub mod declare;
 pub mod explain;

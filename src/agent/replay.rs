@@ -65,7 +65,7 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
                 events.push(Event::End { end: end.clone() });
             }
             Record::Titled { title } => events.push(Event::Titled { title: title.clone() }),
-            Record::Preloaded { .. } => {}
+            Record::Preloaded { .. } | Record::AuditHead(_) => {}
         }
     }
     events

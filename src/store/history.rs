@@ -81,7 +81,7 @@ fn time(record: &Record) -> Option<i64> {
         | Record::Allowed { at, .. }
         | Record::CallEnded { at, .. }
         | Record::TurnEnded { at, .. } => Some(*at),
-        Record::Titled { .. } | Record::Preloaded { .. } => None,
+        Record::Titled { .. } | Record::Preloaded { .. } | Record::AuditHead(_) => None,
     }
 }
 

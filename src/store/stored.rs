@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::access::audit::Head;
 use crate::access::{AgentName, Answer, Attendance};
 use crate::agent::record::OfferRecord;
 use crate::agent::{AssistantMessage, CallId, CallKind, Ending, Failure, Record, TurnEnd, Usage, UserMessage};
@@ -81,10 +82,14 @@ enum Stored {
     Preloaded {
         toolset: String,
     },
+    AuditHead {
+        entries: u64,
+        hash: String,
+    },
 }
 
 /// The `record` of every line that this version knows.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "conversation",
     "turn_started",
     "said",
@@ -94,6 +99,7 @@ const KINDS: [&str; 9] = [
     "turn_ended",
     "titled",
     "preloaded",
+    "audit_head",
 ];
 
 impl From<Record> for Stored {
@@ -113,6 +119,7 @@ impl From<Record> for Stored {
             Record::TurnEnded { at, end } => Self::TurnEnded { at, end },
             Record::Titled { title } => Self::Titled { title },
             Record::Preloaded { toolset } => Self::Preloaded { toolset },
+            Record::AuditHead(Head { entries, hash }) => Self::AuditHead { entries, hash },
         }
     }
 }
@@ -134,6 +141,7 @@ impl From<Stored> for Record {
             Stored::TurnEnded { at, end } => Self::TurnEnded { at, end },
             Stored::Titled { title } => Self::Titled { title },
             Stored::Preloaded { toolset } => Self::Preloaded { toolset },
+            Stored::AuditHead { entries, hash } => Self::AuditHead(Head { entries, hash }),
         }
     }
 }
