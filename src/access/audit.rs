@@ -285,19 +285,20 @@ pub fn changes(before: Option<&Ledger>, after: &Ledger) -> Vec<Vec<Change>> {
     let empty = Ledger::default();
     let before = before.unwrap_or(&empty);
     let mut grouped: BTreeMap<Option<(Filter, String)>, Change> = BTreeMap::new();
-    let mut tell = |was: Option<&Withheld>, is: Option<&Withheld>, tool: Option<&ToolId>, toolset: Option<&ToolsetName>| {
-        if was == is {
-            return;
-        }
-        let key = is.map(|withheld| (withheld.filter, withheld.reason.clone()));
-        let group = grouped.entry(key).or_insert_with(|| Change {
-            withheld: is.cloned(),
-            tools: Vec::new(),
-            toolsets: Vec::new(),
-        });
-        group.tools.extend(tool.cloned());
-        group.toolsets.extend(toolset.cloned());
-    };
+    let mut tell =
+        |was: Option<&Withheld>, is: Option<&Withheld>, tool: Option<&ToolId>, toolset: Option<&ToolsetName>| {
+            if was == is {
+                return;
+            }
+            let key = is.map(|withheld| (withheld.filter, withheld.reason.clone()));
+            let group = grouped.entry(key).or_insert_with(|| Change {
+                withheld: is.cloned(),
+                tools: Vec::new(),
+                toolsets: Vec::new(),
+            });
+            group.tools.extend(tool.cloned());
+            group.toolsets.extend(toolset.cloned());
+        };
     let rows: BTreeMap<&ToolId, &RowState> = before.tools.iter().map(|row| (&row.tool, &row.state)).collect();
     for row in &after.tools {
         tell(rows.get(&row.tool).and_then(|state| of_tool(state)), of_tool(&row.state), Some(&row.tool), None);

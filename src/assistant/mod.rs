@@ -120,8 +120,18 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (messages, mailbox) = mpsc::channel(MESSAGES);
     let (entry, window) = (setup.capabilities.world.entry().clone(), setup.model.window());
     let window_asks = window::ASKS;
-    let driver =
-        Driver { entry, live: None, generations: 0, showings: 0, window, window_asks, audit_works: true, messages, updates, setup };
+    let driver = Driver {
+        entry,
+        live: None,
+        generations: 0,
+        showings: 0,
+        window,
+        window_asks,
+        audit_works: true,
+        messages,
+        updates,
+        setup,
+    };
     tasks::spawn(driver.run(inbox, mailbox));
     (Handle { commands }, outbox)
 }

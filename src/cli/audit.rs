@@ -17,6 +17,8 @@ use crate::system::clock;
 
 /// Faults that are printed one by one.
 const PRINTED: usize = 20;
+/// The widest column of what entries are about.
+const SUBJECT: usize = 40;
 /// Names of one change that are printed.
 const NAMES: usize = 12;
 
@@ -84,20 +86,19 @@ impl Show {
         let skipped = self.last.map_or(0, |last| chosen.len().saturating_sub(last));
         let agents = chosen.iter().filter_map(|numbered| numbered.entry.agent.as_ref());
         let width = agents.map(|agent| agent.as_str().len()).max().unwrap_or(0).max(3);
-        for numbered in chosen.into_iter().skip(skipped) {
+        let rows: Vec<_> =
+            chosen.into_iter().skip(skipped).map(|numbered| (numbered, told(&numbered.entry.what))).collect();
+        let subjects = rows.iter().map(|(_, told)| told.subject.chars().count());
+        let wide = subjects.max().unwrap_or(0).min(SUBJECT);
+        for (numbered, Told { kind, subject, text }) in &rows {
             if self.json {
                 print::json(numbered)?;
                 continue;
             }
             let entry = &numbered.entry;
-            let (kind, what) = told(&entry.what);
             let agent = entry.agent.as_ref().map_or("you", |agent| agent.as_str());
-            let text = format!(
-                "{:>6}  {}  {agent:<width$}  {kind:<8}  {what}",
-                numbered.number,
-                clock::local(entry.at)
-            );
-            line(&one_line(&text))?;
+            let (number, when) = (numbered.number, clock::local(entry.at));
+            line(&one_line(&format!("{number:>6}  {when}  {agent:<width$}  {kind:<8}  {subject:<wide$}  {text}")))?;
         }
         if entries.is_empty() && !self.json {
             line("nothing was decided yet")?;
@@ -256,8 +257,7 @@ fn then(call: &PastCall) -> &'static str {
 /// Whether a card was open: somebody was asked, whatever came of it.
 fn asked(call: &PastCall) -> bool {
     match &call.answer {
-        None
-        | Some(Answer::AllowedByGrant { .. } | Answer::AllowedByFlag { .. } | Answer::AutoDenied { .. }) => false,
+        None | Some(Answer::AllowedByGrant { .. } | Answer::AllowedByFlag { .. } | Answer::AutoDenied { .. }) => false,
         Some(_) => true,
     }
 }
@@ -280,29 +280,47 @@ fn because(gate: &Gate) -> String {
     format!("'{}' in {} {}", gate.entry, gate.list, gate.source)
 }
 
-/// What an entry says: its kind in a word, and the rest.
-fn told(what: &What) -> (&'static str, String) {
-    match what {
-        What::Call(call) => ("call", call_told(call)),
+/// An entry for people.
+struct Told {
+    /// Its kind in a word.
+    kind: &'static str,
+    /// What it is about.
+    subject: String,
+    /// The rest.
+    text: String,
+}
+
+fn told(what: &What) -> Told {
+    let because_of =
+        |gate: &Option<Gate>| gate.as_ref().map(|gate| format!(" ({})", because(gate))).unwrap_or_default();
+    let (kind, subject, text) = match what {
+        What::Call(call) => ("call", name(call), call_told(call)),
         What::Answer { tool, gate, answer, .. } => {
-            let gate = gate.as_ref().map(|gate| format!(" ({})", because(gate))).unwrap_or_default();
-            ("answer", format!("{tool}  {}{gate}", in_full(answer)))
+            ("answer", tool.to_string(), format!("{}{}", in_full(answer), because_of(gate)))
         }
         What::Load { toolset, arrival, tools, .. } => {
             let how = if *arrival == Arrival::Loaded { "loaded" } else { "restored" };
-            ("load", format!("{toolset}  {how}: {}", print::list(tools)))
+            ("load", toolset.to_string(), format!("{how}: {}", print::list(tools)))
         }
-        What::LoadFailed { toolset, error, .. } => ("load", format!("{toolset}  failed: {error}")),
-        What::Withheld { changes, .. } => {
-            ("withheld", changes.iter().map(change_told).collect::<Vec<_>>().join("; "))
+        What::LoadFailed { toolset, error, .. } => ("load", toolset.to_string(), format!("failed: {error}")),
+        What::Withheld { model_call, changes } => {
+            let changes: Vec<String> = changes.iter().map(change_told).collect();
+            ("withheld", format!("model call {model_call}"), changes.join("; "))
         }
-        What::Grant { number, tool, .. } => ("grant", format!("{tool}  grant {number}, this exact call")),
-        What::Revoke { number } => ("revoke", format!("grant {number}")),
-        What::Switch { toolset, to: Position::On } => ("switch", format!("{toolset}  on")),
-        What::Switch { toolset, to: Position::Off } => ("switch", format!("{toolset}  off")),
-    }
+        What::Grant { number, tool, .. } => ("grant", tool.to_string(), format!("grant {number}, for this exact call")),
+        What::Revoke { number } => ("revoke", format!("grant {number}"), String::new()),
+        What::Switch { toolset, to } => {
+            let to = match to {
+                Position::On => "on",
+                Position::Off => "off",
+            };
+            ("switch", toolset.to_string(), to.to_owned())
+        }
+    };
+    Told { kind, subject, text }
 }
 
+/// What came of a call, and on whose word. The entry that asked stands with the answer, which is an entry before it.
 fn call_told(call: &PastCall) -> String {
     let outcome = match &call.outcome {
         Outcome::Dispatched => "ran".to_owned(),
@@ -311,9 +329,8 @@ fn call_told(call: &PastCall) -> String {
         Outcome::Refused { why } => format!("refused: {why}"),
         Outcome::NotAllowed => "not run".to_owned(),
     };
-    let answer = call.answer.as_ref().map(|answer| format!(", {}", in_full(answer))).unwrap_or_default();
-    let gate = call.gate.as_ref().map(|gate| format!(" ({})", because(gate))).unwrap_or_default();
-    format!("{}  {outcome}{answer}{gate}", name(call))
+    let answer = call.answer.as_ref().map(|answer| format!(", {answer}")).unwrap_or_default();
+    format!("{outcome}{answer}")
 }
 
 /// An answer with the sentence it came with.
@@ -341,12 +358,12 @@ fn change_told(change: &Change) -> String {
         print::list(names)
     };
     match &change.withheld {
-        Some(withheld) => format!("{shown}  not offered: {}", withheld.reason),
-        None => format!("{shown}  offered again"),
+        Some(withheld) => format!("{shown} not offered: {}", withheld.reason),
+        None => format!("{shown} offered again"),
     }
 }
 
 /// Cleaned, in one line.
 fn one_line(text: &str) -> String {
-    clean(text).replace(['\n', '\t'], " ")
+    clean(text).replace(['\n', '\t'], " ").trim_end().to_owned()
 }

@@ -2,8 +2,7 @@
 
 use crate::common::*;
 use kokua::access::audit::{Change, Draft, Entry, Gate, Outcome, PastCall, Verdict, What, changes, replay};
-use kokua::access::held::Arrival;
-use kokua::access::offer::{Filter, Ledger, LedgerTool, RowState, Withheld};
+use kokua::access::offer::{LedgerTool, RowState};
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
@@ -11,9 +10,8 @@ const BUILDS: &[(&str, &[&str])] = &[("fs", &["read_file"]), ("compute", &["run_
 
 /// One agent with `fs` and `compute` resident and `todo` deferred; `confirm` asks first.
 fn tables(confirm: &[&str]) -> Declarations {
-    let mut declarations = declare(vec![
-        agent("assistant", 10).available(&["fs", "compute", "todo"]).resident(&["fs", "compute"]),
-    ]);
+    let mut declarations =
+        declare(vec![agent("assistant", 10).available(&["fs", "compute", "todo"]).resident(&["fs", "compute"])]);
     declarations.default_pair = default_pair(confirm, &[]);
     declarations
 }
@@ -89,16 +87,17 @@ fn k5_a_past_call_runs_asks_or_is_refused_as_the_other_policy_says() {
     assert_eq!(verdict(run.clone(), &world(declarations)), "refused: no agent is named 'assistant'");
     let mut off = tables(&[]);
     off.disabled = words(&["compute"], 3);
-    assert_eq!(
-        verdict(run, &world(off)),
-        "refused: run_command is switched off: [toolsets].disabled names it"
-    );
+    assert_eq!(verdict(run, &world(off)), "refused: run_command is switched off: [toolsets].disabled names it");
 }
 
 #[test]
 fn k5_a_tool_that_no_build_has_any_more_is_refused() {
     let declarations = tables(&[]);
-    let world = started(declarations, registry(&["fs", "compute", "todo"]), &[("fs", &["read_file"]), ("compute", &["calculate"])]);
+    let world = started(
+        declarations,
+        registry(&["fs", "compute", "todo"]),
+        &[("fs", &["read_file"]), ("compute", &["calculate"])],
+    );
     assert_eq!(verdict(past("compute.run_command"), &world), "refused: 'compute' has no tool of that name");
     assert_eq!(verdict(past("core.spawn_subagent"), &world), "refused: 'assistant' does not earn core.spawn_subagent");
 }
@@ -132,8 +131,7 @@ fn k5_what_answered_for_a_person_answers_again_where_it_may() {
         answer: Some(Answer::AllowedByFlag { entry: entry.to_owned() }),
         ..past("compute.run_command")
     };
-    let by_grant =
-        PastCall { answer: Some(Answer::AllowedByGrant { grant: 7 }), ..past("compute.run_command") };
+    let by_grant = PastCall { answer: Some(Answer::AllowedByGrant { grant: 7 }), ..past("compute.run_command") };
     let asks = world(tables(&["compute"]));
     assert_eq!(verdict(by_flag("compute.run_command"), &asks), "run: allowed by --allow");
     assert_eq!(verdict(by_grant.clone(), &asks), "run: allowed by grant 7");
@@ -198,11 +196,17 @@ fn k5_an_entry_reads_back_as_it_was_and_holds_no_arguments() {
         answer: Answer::AllowedByGrant { grant: 3 },
     };
     let withheld = Withheld { filter: Filter::Check, reason: "no".to_owned() };
-    let change = Change { withheld: Some(withheld), tools: vec![id("core.load_tools")], toolsets: vec![toolset("todo")] };
+    let change =
+        Change { withheld: Some(withheld), tools: vec![id("core.load_tools")], toolsets: vec![toolset("todo")] };
     let whats = [
         What::Call(Box::new(full)),
         answer,
-        What::Load { call: None, toolset: toolset("todo"), arrival: Arrival::Preloaded, tools: vec![ToolName::new("t")] },
+        What::Load {
+            call: None,
+            toolset: toolset("todo"),
+            arrival: Arrival::Preloaded,
+            tools: vec![ToolName::new("t")],
+        },
         What::LoadFailed { call: 4, toolset: toolset("todo"), error: "broken".to_owned() },
         What::Withheld { model_call: 2, changes: vec![change] },
         What::Grant { number: 1, tool: id("fs.read_file"), arguments: Some("d".to_owned()) },

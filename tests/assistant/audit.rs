@@ -34,7 +34,12 @@ fn told(entries: &[Entry]) -> Vec<String> {
 #[tokio::test]
 async fn k5_calls_answers_loads_grants_and_switches_are_an_entry_each() {
     let mut bench = Bench::new().await;
-    bench.plays([calls(&[("look", json!({})), ("run", json!({"n": 1}))]), load("extra"), call("nothing"), words("Done.")]);
+    bench.plays([
+        calls(&[("look", json!({})), ("run", json!({"n": 1}))]),
+        load("extra"),
+        call("nothing"),
+        words("Done."),
+    ]);
     bench.say("go");
     bench.until_ask(2).await;
     bench.answer(2, Answer::AllowedForConversation);
@@ -88,7 +93,8 @@ async fn k5_what_cannot_be_audited_does_not_run_and_is_said_once() {
     bench.house.minutes.refuse(|_| true);
     bench.plays([calls(&[("look", json!({})), ("look", json!({"n": 2}))]), load("extra"), words("I could not.")]);
     let events = bench.turn("go").await;
-    let sentence = |tool: &str| format!("Tool '{tool}' was not run: the audit log could not be written: the disk is full");
+    let sentence =
+        |tool: &str| format!("Tool '{tool}' was not run: the audit log could not be written: the disk is full");
     assert_eq!(
         results(&events),
         [

@@ -21,7 +21,9 @@ use kokua::agent::{
 use kokua::assistant::build::build;
 use kokua::assistant::capabilities::Capabilities;
 use kokua::assistant::checks::Health;
-use kokua::assistant::ports::{Audit, Audited, Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
+use kokua::assistant::ports::{
+    Audit, Audited, Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches,
+};
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
 use kokua::store;
 use kokua::tool::{BuildError, CallContext, Check, Output, Services, Tool, ToolSpec, Toolset};

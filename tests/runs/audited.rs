@@ -87,7 +87,10 @@ fn k5_an_automatic_denial_is_an_answer_and_a_call_that_was_not_allowed() {
     let What::Answer { answer, gate: by, .. } = &answer.entry().what else { panic!("{answer:?}") };
     assert_eq!((answer, by.as_ref()), (&denied, Some(&gate)));
     let What::Call(call) = &call.entry().what else { panic!("{call:?}") };
-    assert_eq!((&call.outcome, call.answer.as_ref(), call.gate.as_ref()), (&Outcome::NotAllowed, Some(&denied), Some(&gate)));
+    assert_eq!(
+        (&call.outcome, call.answer.as_ref(), call.gate.as_ref()),
+        (&Outcome::NotAllowed, Some(&denied), Some(&gate))
+    );
     assert_eq!(call.attendance, Attendance::Unattended);
 }
 

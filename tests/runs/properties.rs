@@ -138,7 +138,6 @@ fn inputs() -> impl Strategy<Value = Input> {
         }),
         1 => (call(), prop::sample::select(vec!["documents", "fs"]))
             .prop_map(|(call, name)| Input::LoadEnded { call, result: Ok(house::build(name)) }),
-        1 => call().prop_map(|call| Input::Unaudited { call, why: "full".to_owned() }),
         1 => call().prop_map(|call| Input::Edited { call, arguments: "{\"path\":\"b\"}".to_owned() }),
         1 => Just(Input::Stop),
         1 => Just(Input::Leave),
@@ -267,6 +266,9 @@ impl Watch {
                     _ => Answer::Expired,
                 };
                 Input::Answered { call, answer }
+            }
+            Wanted::Tool(call) | Wanted::Load(call, _) if how.is_multiple_of(9) => {
+                Input::Unaudited { call, why: "full".to_owned() }
             }
             Wanted::Tool(call) => {
                 let ending = if how.is_multiple_of(2) { Ending::Ok } else { Ending::Failed };

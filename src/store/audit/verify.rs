@@ -88,7 +88,9 @@ pub fn verify(log: &AuditLog, conversations: &Path) -> Result<Verification, Stor
     let mut torn = None;
     log.each(|number, line, ended| {
         if ended {
-            chain.lines.push((hash(line), serde_json::from_slice::<Link>(line).map_err(|error| stored::reason(&error))));
+            chain
+                .lines
+                .push((hash(line), serde_json::from_slice::<Link>(line).map_err(|error| stored::reason(&error))));
         } else {
             torn = Some((number, line.len()));
         }
@@ -164,7 +166,10 @@ impl Chain {
         for Noted { conversation, head } in noted {
             if hashes.get(&head.entries).is_some_and(|hash| *hash != head.hash) {
                 let entry = head.entries;
-                wrong(entry, format!("entry {entry} was changed: conversation {conversation} noted another hash of it"));
+                wrong(
+                    entry,
+                    format!("entry {entry} was changed: conversation {conversation} noted another hash of it"),
+                );
             }
         }
         Verification { entries, heads: noted.len(), faults: faults.into_iter().collect(), notices: Vec::new() }
