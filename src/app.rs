@@ -3,6 +3,7 @@
 //! It decides nothing: what is wrong with the configuration is said by `config` and `access`.
 
 mod adapters;
+pub mod audit;
 pub mod everything;
 pub mod first_run;
 pub mod log;
@@ -31,7 +32,7 @@ use crate::ui::action::{KeyFault, KeyMap};
 use crate::ui::theme::{Colours, SHIPPED, Theme};
 use crate::{model, store, system, toolsets};
 
-use adapters::{Machine, ModelPort, StorePort, SwitchesInFile};
+use adapters::{AuditPort, Machine, ModelPort, StorePort, SwitchesInFile};
 
 /// How long the driver may take to end what runs when the person leaves.
 pub const LEAVING: Duration = Duration::from_secs(3);
@@ -433,6 +434,7 @@ pub async fn start(
         preview_timeout: PREVIEW_TIMEOUT,
         model: Arc::new(ModelPort(client)),
         store: Arc::new(StorePort(store::directory(&config.data))),
+        audit: Arc::new(AuditPort(store::AuditLog::new(&config.data))),
         surroundings: Arc::new(Machine),
         switches: Arc::new(SwitchesInFile::new(locations, &config.source)),
         titles: if config.assistant.generate_titles { titles } else { Titles::FirstWords },

@@ -77,6 +77,7 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     ("clap", &["cli", "main"]),
     ("crossterm", &["terminal"]),
     ("futures_util", &["tool", "toolsets", "model", "assistant", "terminal", "cli", "app"]),
+    ("getrandom", &["system"]),
     ("ignore", &["toolsets"]),
     ("jiff", &["system", "model", "toolsets", "store", "ui", "cli"]),
     ("jsonschema", &["tool"]),

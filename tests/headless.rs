@@ -533,3 +533,96 @@ fn k1_what_is_printed_before_a_call_counts_as_the_call_does() {
     assert_eq!(printed["agents"][0]["start_tools"], serde_json::json!([call["tools"], call["tool_bytes"]]));
     assert_eq!(call["tools"], 16, "without run_command and execute_python");
 }
+
+#[test]
+fn k5_the_audit_shows_verifies_and_replays_what_runs_decided() {
+    let home = Home::new();
+    let kokua = |arguments: &[&str]| home.kokua(arguments).output().unwrap();
+    let printed = |arguments: &[&str]| String::from_utf8(kokua(arguments).stdout).unwrap();
+    assert_eq!(printed(&["audit", "show"]), "nothing was decided yet\n");
+    home.run_json(&["-p", "load todo"]);
+    home.run_json(&["-p", "run `touch made`"]);
+    home.run_json(&["-p", "run `touch made`", "--allow", "compute.run_command"]);
+
+    let text = printed(&["audit", "show"]);
+    let rows: Vec<_> = text.lines().map(|row| row.split_once("assistant").unwrap().1.trim()).collect();
+    let entry = "('compute.run_command' in review from [assistant.tools] line 25)";
+    let expected = [
+        "call      core.load_tools      ran".to_owned(),
+        "load      todo                 loaded: todo".to_owned(),
+        format!("answer    compute.run_command  auto-denied: nobody is here to ask {entry}"),
+        "call      compute.run_command  not run, auto-denied".to_owned(),
+        format!("answer    compute.run_command  allowed by --allow compute.run_command {entry}"),
+        "call      compute.run_command  ran, allowed by --allow".to_owned(),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(
+        printed(&["audit", "show", "--last", "1"]).lines().collect::<Vec<_>>(),
+        text.lines().skip(5).collect::<Vec<_>>()
+    );
+    assert_eq!(printed(&["audit", "show", "--agent", "reader"]), "");
+    let json = printed(&["audit", "show", "--json"]);
+    let entries: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(entries.len(), 6);
+    assert!(!json.contains("made"), "no argument as text: {json}");
+    assert_eq!(entries[3]["arguments"], entries[5]["arguments"]);
+    let conversation = entries[0]["conversation"].as_str().unwrap();
+    assert_eq!(printed(&["audit", "show", "--json", "--conversation", conversation]).lines().count(), 2);
+
+    // Another policy: no gate, and no todo.
+    let config = std::fs::read_to_string(home.state().join("config.toml")).unwrap();
+    let other = config.replace("\"compute.run_command\", \"compute.execute_python\", ", "");
+    let new = home.work().join("new.toml");
+    std::fs::write(&new, &other).unwrap();
+    let new = new.to_str().unwrap();
+    let replayed = printed(&["audit", "replay", "--config", new]);
+    let last = replayed.lines().last().unwrap();
+    assert_eq!(
+        last, "3 calls: 3 would run, 0 would ask, 0 would be refused, 0 depend on arguments; 1 otherwise than then (*)",
+        "{replayed}"
+    );
+    let starred: Vec<_> = replayed.lines().filter(|row| row.starts_with('*')).collect();
+    assert!(starred.len() == 1 && starred[0].ends_with("not allowed        would run"), "{replayed}");
+    let same: Value = serde_json::from_str(&printed(&["audit", "replay", "--json"])).unwrap();
+    assert_eq!(
+        (&same["run"], &same["ask"], &same["refused"], &same["differ"]),
+        (&2.into(), &0.into(), &1.into(), &0.into())
+    );
+    assert_eq!(same["calls"][1]["now"]["verdict"], "refused");
+
+    let whole = kokua(&["audit", "verify"]);
+    assert_eq!(code(&whole), 0);
+    assert_eq!(
+        String::from_utf8_lossy(&whole.stdout),
+        "6 entries, unbroken; 3 heads noted in conversations, each as it was\n"
+    );
+    let log = home.state().join("data/audit/log.jsonl");
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let cut: String = lines.split_inclusive('\n').take(5).collect();
+    std::fs::write(&log, cut).unwrap();
+    let found = kokua(&["audit", "verify"]);
+    assert_eq!(code(&found), 1);
+    assert!(String::from_utf8_lossy(&found.stdout).starts_with("entry 6 was cut off: conversation "), "{found:?}");
+    std::fs::write(&log, lines.replace("auto_denied", "allowed_once")).unwrap();
+    let found = kokua(&["audit", "verify"]);
+    assert_eq!(code(&found), 1);
+    assert!(String::from_utf8_lossy(&found.stdout).starts_with("entry 3 was changed"), "{found:?}");
+}
+
+#[test]
+fn k5_a_log_that_cannot_be_written_refuses_calls_and_the_turn_goes_on() {
+    let home = Home::new();
+    // A file stands where the folder would be.
+    std::fs::create_dir_all(home.state().join("data")).unwrap();
+    std::fs::write(home.state().join("data/audit"), "").unwrap();
+    let (code, events) = home.run_json(&["-p", "run `touch made`", "--allow", "compute.run_command"]);
+    assert_eq!(code, 0, "{events:?}");
+    let call = of_type(&events, "tool_call")[0];
+    let result = result_of(&events, call);
+    assert_eq!(result["ending"], "refused");
+    assert!(result["text"].as_str().unwrap().contains("the audit log could not be written: could not"), "{result}");
+    assert!(
+        of_type(&events, "alert").iter().any(|alert| alert["message"].as_str().unwrap().starts_with("The audit log"))
+    );
+    assert!(!home.work().join("made").exists());
+}

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use kokua::access::audit::Head;
 use kokua::access::held::Arrival;
 use kokua::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld};
 use kokua::access::{AgentName, Answer, Attendance, Ledger, Risk, ToolId, ToolName, ToolsetName};
@@ -19,6 +20,9 @@ use kokua::store::{self, Log, StoreError};
 use kokua::system::LockError;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
+
+#[path = "store/audit.rs"]
+mod audit;
 
 const ID: &str = "019a0000-0000-7000-8000-000000000001";
 
@@ -151,6 +155,7 @@ fn everything() -> Vec<Record> {
             end: TurnEnd::Failed { message: "no answer".into(), hint: Some("try later".into()) },
         },
         Record::Titled { title: "Tidy build".into() },
+        Record::AuditHead(Head { entries: 12, hash: "ab".repeat(32) }),
     ]
 }
 

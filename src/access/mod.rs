@@ -5,6 +5,7 @@
 
 pub mod answers;
 pub mod approval;
+pub mod audit;
 pub mod available;
 pub mod capability;
 pub mod conditions;

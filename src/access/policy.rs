@@ -51,6 +51,18 @@ pub enum Decision {
     Unresolved(String),
 }
 
+impl Decision {
+    /// The entry that gates the call, if one does.
+    pub fn gate(&self) -> Option<&AskReason> {
+        match self {
+            Self::RunAnswered(reason, _) | Self::Ask(reason) | Self::Review(reason) | Self::AutoDenied(reason, _) => {
+                Some(reason)
+            }
+            Self::Run | Self::Unresolved(_) => None,
+        }
+    }
+}
+
 /// A build that may not be returned to anybody (P9).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]

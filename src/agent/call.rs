@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::effect::Ask;
 use super::message::ResultMessage;
-use crate::access::{Answer, ToolsetName};
+use crate::access::{Answer, AskReason, ToolsetName};
 
 /// A call's number: unique in its conversation, ascending, never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -92,6 +92,10 @@ pub(super) struct Call {
     pub state: CallState,
     /// Who answered it, once somebody did (P13).
     pub answer: Option<Answer>,
+    /// The entry that asked first, once one did.
+    pub gate: Option<AskReason>,
+    /// The arguments that a decision is about, as canonical text, once they were checked.
+    pub canonical: Option<String>,
     /// The model's own arguments after coercion, once somebody is asked about them.
     pub asked: Option<Value>,
     /// The arguments that run, where a person changed them (P16).
@@ -196,6 +200,11 @@ pub(super) mod text {
     /// The question went away unanswered.
     pub(crate) fn unanswered(wire: &str, why: &str) -> String {
         format!("Tool '{}' was not run: {why} before anybody answered.", shown(wire))
+    }
+
+    /// What the audit log does not know does not run (K5).
+    pub(crate) fn unaudited(wire: &str, why: &str) -> String {
+        format!("Tool '{}' was not run: the audit log could not be written: {why}", shown(wire))
     }
 
     /// The cap came first.

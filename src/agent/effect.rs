@@ -9,6 +9,7 @@ use super::call::CallId;
 use super::message::Request;
 use super::record::Record;
 use super::update::Event;
+use crate::access::audit::Draft;
 use crate::access::{AgentName, AskReason, Risk, ToolId, ToolsetName};
 
 /// How a turn ended.
@@ -68,6 +69,9 @@ pub struct Ask {
 pub enum Effect {
     /// Append to the log; written and synced before the effects after it are carried out.
     Record(Record),
+    /// Append to the audit log (K5); written and synced before the effects after it are carried out. Where it can't be, what
+    /// they would do for its call is not done: [`super::Input::Unaudited`] comes back in its place.
+    Audit(Box<Draft>),
     /// Tell every front end.
     Tell(Event),
     /// Start a model call.

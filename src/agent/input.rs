@@ -125,6 +125,13 @@ pub enum Input {
         /// The build or the error.
         result: Result<LoadedToolset, String>,
     },
+    /// A call that was let go did not run, because the audit log could not be written.
+    Unaudited {
+        /// Which call.
+        call: CallId,
+        /// Why: a fragment.
+        why: String,
+    },
     /// A person stopped the turn.
     Stop,
     /// The program ends: like a stop, but nobody withdrew what was open; it is interrupted (P12).

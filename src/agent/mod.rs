@@ -26,6 +26,7 @@
 //! - A turn is open from the [`Input::Said`] that found none until [`Event::End`]; between turns a run has no effects.
 //! - At the program's end: [`Input::Leave`], carry out the effects, then drop the run.
 
+mod audit;
 pub mod call;
 pub mod command;
 pub mod effect;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::call::{CallId, Ending};
 use super::message::{AssistantMessage, CallKind, Failure, Usage, UserMessage};
+use crate::access::audit::Head;
 use crate::access::{AgentName, Answer, Attendance, Ledger, ModeName};
 
 /// One entry of a conversation's log.
@@ -98,6 +99,8 @@ pub enum Record {
         /// Which.
         mode: ModeName,
     },
+    /// How far the audit log went when this turn ended (K5): what it lost since is found by it.
+    AuditHead(Head),
     /// A held toolset restored at wiring (R12), in order.
     Preloaded {
         /// Its name.

@@ -66,7 +66,7 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
             }
             Record::Titled { title } => events.push(Event::Titled { title: title.clone() }),
             Record::Mode { mode, .. } => events.push(Event::Mode { mode: mode.clone() }),
-            Record::Preloaded { .. } => {}
+            Record::Preloaded { .. } | Record::AuditHead(_) => {}
         }
     }
     events

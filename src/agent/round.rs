@@ -24,21 +24,21 @@ impl Step<'_> {
         }
     }
 
-    fn call(&mut self, index: usize) -> Option<&mut Call> {
+    pub(super) fn call(&mut self, index: usize) -> Option<&mut Call> {
         self.round()?.calls.get_mut(index)
     }
 
     /// The place of a call of this round.
-    fn place(&mut self, id: CallId) -> Option<usize> {
+    pub(super) fn place(&mut self, id: CallId) -> Option<usize> {
         self.round()?.calls.iter().position(|call| call.id == id)
     }
 
-    fn held_tool(&mut self, index: usize) -> Option<HeldTool> {
+    pub(super) fn held_tool(&mut self, index: usize) -> Option<HeldTool> {
         let tool = self.call(index)?.tool?;
         self.run.held.tools().get(tool).cloned()
     }
 
-    fn attendance(&self) -> Attendance {
+    pub(super) fn attendance(&self) -> Attendance {
         self.run.turn.as_ref().map_or(Attendance::Unattended, |turn| turn.attendance)
     }
 
@@ -141,6 +141,7 @@ impl Step<'_> {
             return self.end(index, Ending::Refused, refusal, None);
         }
         let Some(call) = self.call(index) else { return };
+        call.canonical = Some(canonical(&arguments));
         let own = call.asked.as_ref().is_some_and(|asked| canonical(asked) == canonical(&arguments));
         let author = if own { Author::Model } else { Author::Person };
         let ask = Box::new(Ask { arguments, author, ..ask });
@@ -160,6 +161,9 @@ impl Step<'_> {
             return self.end(index, Ending::Refused, refusal, None);
         }
         let canonical = canonical(&arguments);
+        if let Some(call) = self.call(index) {
+            call.canonical = Some(canonical.clone());
+        }
         let facts = CallFacts {
             conversation: &self.run.spec.conversation,
             agent: &self.run.spec.name,
@@ -170,7 +174,11 @@ impl Step<'_> {
             sight: Sight::OnScreen,
             allow_line: None,
         };
-        match self.world.decide(facts) {
+        let decision = self.world.decide(facts);
+        if let Some(call) = self.call(index) {
+            call.gate = decision.gate().cloned();
+        }
+        match decision {
             Decision::Run => self.dispatch(index, &tool, arguments),
             Decision::RunAnswered(_, answer) => {
                 self.answer(index, answer);
@@ -195,6 +203,7 @@ impl Step<'_> {
     }
 
     fn answer(&mut self, index: usize, answer: Answer) {
+        self.audit_answer(index, &answer);
         let Some(call) = self.call(index) else { return };
         call.answer = Some(answer.clone());
         let edited = match &call.state {
@@ -271,6 +280,7 @@ impl Step<'_> {
         if let Some(refusal) = self.world.dispatch(self.run.life(), &tool.id, &tool.digest) {
             return self.end(index, Ending::Refused, refusal, None);
         }
+        self.audit_dispatch(index);
         let now = self.moment.now;
         let Some(call) = self.call(index) else { return };
         call.began = Some(now);
@@ -334,6 +344,10 @@ impl Step<'_> {
                 let outcome = self.run.hold(&build, Arrival::Loaded, event);
                 let text = answers::loaded(&toolset, &self.run.held, &outcome, build.guidance.as_deref());
                 let note = loaders::loaded_note(&self.run.held, &outcome);
+                let held = self.run.held.tools();
+                let added = outcome.added.iter().filter_map(|index| held.get(*index)).map(|tool| tool.id.name.clone());
+                let added = added.collect();
+                self.audit_load(Some(id), &toolset, added);
                 self.end(index, Ending::Loaded { toolset: toolset.to_string() }, text, Some(note));
                 let again = self.world.may_load(self.run.life(), toolset.as_str());
                 let again = again.err().unwrap_or_else(|| format!("'{toolset}' is already loaded."));
@@ -341,6 +355,7 @@ impl Step<'_> {
             }
             Err(error) => {
                 let text = answers::could_not_load(&toolset, &error);
+                self.audit_load_failed(id, &toolset, &error);
                 self.end(index, Ending::Failed, text.clone(), None);
                 self.end_joined(&toolset, &Ending::Failed, &text);
                 let again = self.world.may_load(self.run.life(), toolset.as_str()).is_ok();
@@ -356,7 +371,7 @@ impl Step<'_> {
         self.advance();
     }
 
-    fn end_joined(&mut self, toolset: &ToolsetName, ending: &Ending, text: &str) {
+    pub(super) fn end_joined(&mut self, toolset: &ToolsetName, ending: &Ending, text: &str) {
         let joined = CallState::Joining(toolset.clone());
         let places: Vec<_> = self.round().map_or_else(Vec::new, |round| {
             round.calls.iter().enumerate().filter(|(_, call)| call.state == joined).map(|(place, _)| place).collect()
@@ -419,8 +434,11 @@ impl Step<'_> {
     }
 
     /// Gives a call its one ending.
-    fn end(&mut self, index: usize, ending: Ending, mut text: String, mut note: Option<String>) {
+    pub(super) fn end(&mut self, index: usize, ending: Ending, mut text: String, mut note: Option<String>) {
         let now = self.moment.now;
+        if self.call(index).is_some_and(|call| !call.ended() && call.began.is_none()) {
+            self.audit_ending(index, &ending, &text);
+        }
         let Some(call) = self.call(index).filter(|call| !call.ended()) else { return };
         if let Some(arguments) = call.edited.take().filter(|_| call.began.is_some()) {
             text = edited_result(&arguments, &text);

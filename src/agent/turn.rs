@@ -18,7 +18,7 @@ use super::replay::{call_line, call_told};
 use super::run::{Run, joins_history};
 use super::stream::Stream;
 use super::update::{Alert, Event, Severity};
-use crate::access::{AllowList, Arrival, Attendance, ModeName, ToolName, Trigger, World, offer};
+use crate::access::{AllowList, Arrival, Attendance, HeldTool, ModeName, ToolName, Trigger, World, offer};
 
 /// At most this many things said wait for a round.
 pub const QUEUE_LIMIT: usize = 64;
@@ -104,6 +104,7 @@ impl<'a> Step<'a> {
             Input::Edited { call, arguments } => self.edited(call, &arguments),
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
             Input::LoadEnded { call, result } => self.load_ended(call, result),
+            Input::Unaudited { call, why } => self.unaudited(call, &why),
             Input::Stop => self.stop(TurnEnd::Stopped),
             Input::Leave => self.stop(TurnEnd::Interrupted),
         }
@@ -128,6 +129,7 @@ impl<'a> Step<'a> {
             return;
         }
         self.run.conditions.mode = Some(mode.clone());
+        self.audit_mode(&mode);
         self.record(Record::Mode { at: self.moment.now, mode: mode.clone() });
         self.tell(Event::Mode { mode });
     }
@@ -152,6 +154,9 @@ impl<'a> Step<'a> {
         let held = self.run.held.tools().len();
         self.run.conditions.allow = only.map(|names| AllowList { names, held });
         for toolset in std::mem::take(&mut self.run.unrecorded) {
+            let of_it = |tool: &&HeldTool| tool.id.toolset() == Some(&toolset);
+            let tools = self.run.held.tools().iter().filter(of_it).map(|tool| tool.id.name.clone()).collect();
+            self.audit_load(None, &toolset, tools);
             self.record(Record::Preloaded { toolset: toolset.to_string() });
         }
         let at = self.moment.now;
@@ -209,9 +214,12 @@ impl<'a> Step<'a> {
         };
         let line = call_line(number, kind, &record, run.last_toolsets.as_deref());
         run.last_toolsets = Some([record.resident.clone(), record.loaded.clone()].concat());
-        run.last_ledger = Some(offer.ledger);
         let request = request(run, kind, &offer.kept);
-        if let Some(turn) = &mut run.turn {
+        if record.ledger.is_some() {
+            self.audit_withheld(number, &offer.ledger);
+        }
+        self.run.last_ledger = Some(offer.ledger);
+        if let Some(turn) = &mut self.run.turn {
             turn.phase = Phase::Model(Box::new(ModelCall {
                 kind,
                 attempt: 1,
@@ -338,6 +346,8 @@ impl<'a> Step<'a> {
             tool: self.run.held.tools().iter().position(|held| held.wire.as_str() == call.wire),
             state: CallState::Waiting,
             answer: None,
+            gate: None,
+            canonical: None,
             asked: None,
             edited: None,
             began: None,

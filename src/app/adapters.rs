@@ -6,9 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
+use crate::access::audit::Draft;
 use crate::access::{AgentName, ToolsetName};
 use crate::agent::command::Switched;
-use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
+use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request, Severity};
 use crate::assistant::ports::{self, Cause, PortError};
 use crate::config::{self, Config, Locations, NewValue, Source};
 use crate::{model, store, system};
@@ -96,6 +97,24 @@ impl ports::Store for StorePort {
         let id = self.find(id)?;
         store::remove(&self.0, &id).map_err(port_error)?;
         Ok(id)
+    }
+}
+
+/// The audit log.
+pub(super) struct AuditPort(pub(super) store::AuditLog);
+
+impl ports::Audit for AuditPort {
+    fn append(&self, draft: Draft) -> Result<ports::Audited, PortError> {
+        let store::audit::Appended { head, torn } = self.0.append(draft).map_err(port_error)?;
+        let notices = torn.map(|bytes| Alert {
+            severity: Severity::Notice,
+            message: format!(
+                "The last line of {} was cut off while it was written ({bytes} bytes) and is removed.",
+                self.0.path().display()
+            ),
+            hint: Some("What it was about had not run yet.".to_owned()),
+        });
+        Ok(ports::Audited { head, notices: notices.into_iter().collect() })
     }
 }
 

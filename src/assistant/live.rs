@@ -11,6 +11,7 @@ use super::asks::Pending;
 use super::build::Built;
 use super::ports::{Log, PortError};
 use super::{Driver, Severity};
+use crate::access::audit::Head;
 use crate::access::{Conditions, ModeName, ToolId, ToolsetName};
 use crate::agent::{AgentSpec, Alert, CallId, LoadedToolset, Record, Run};
 use crate::tool::Tool;
@@ -40,6 +41,10 @@ pub(super) struct Live {
     /// Calls that wait for a build of their own.
     pub(super) loads: BTreeSet<CallId>,
     pub(super) asks: BTreeMap<CallId, Pending>,
+    /// How far the audit log went at this conversation's last entry, until its own log says so.
+    pub(super) audited: Option<Head>,
+    /// Calls of which the audit log knows less than it should, each with why: they do not run.
+    pub(super) unaudited: BTreeMap<CallId, String>,
     pub(super) turn_started: Option<i64>,
     /// The first words said, for the title.
     pub(super) first_words: Option<String>,
@@ -164,6 +169,8 @@ impl Driver {
             tasks: BTreeMap::new(),
             loads: BTreeSet::new(),
             asks: BTreeMap::new(),
+            audited: None,
+            unaudited: BTreeMap::new(),
             turn_started: None,
             first_words,
         });

@@ -4,6 +4,7 @@
 //! lock to take and no order to get wrong.
 
 mod asks;
+mod audit;
 pub mod build;
 pub mod capabilities;
 pub mod checks;
@@ -32,7 +33,7 @@ use asks::Allowed;
 use build::Built;
 use capabilities::Capabilities;
 use live::Live;
-use ports::{Cause, Model, PortError, Store, Surroundings, Switches};
+use ports::{Audit, Cause, Model, PortError, Store, Surroundings, Switches};
 
 /// Updates that may wait for a front end before the driver waits for it.
 const UPDATES: usize = 4096;
@@ -86,6 +87,8 @@ pub struct Setup {
     pub model: Arc<dyn Model>,
     /// Where conversations are kept.
     pub store: Arc<dyn Store>,
+    /// Where every decision is written.
+    pub audit: Arc<dyn Audit>,
     /// Time, chance, ids.
     pub surroundings: Arc<dyn Surroundings>,
     /// Where the person's switches are kept.
@@ -124,8 +127,18 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let (messages, mailbox) = mpsc::channel(MESSAGES);
     let (entry, window) = (setup.capabilities.world.entry().clone(), setup.model.window());
     let window_asks = window::ASKS;
-    let driver =
-        Driver { entry, live: None, generations: 0, showings: 0, window, window_asks, messages, updates, setup };
+    let driver = Driver {
+        entry,
+        live: None,
+        generations: 0,
+        showings: 0,
+        window,
+        window_asks,
+        audit_works: true,
+        messages,
+        updates,
+        setup,
+    };
     tasks::spawn(driver.run(inbox, mailbox));
     (Handle { commands }, outbox)
 }
@@ -165,6 +178,8 @@ struct Driver {
     window: Option<u64>,
     /// How often its server may still be asked for it.
     window_asks: u8,
+    /// Whether the last entry for the audit log was written; what is wrong is said once.
+    audit_works: bool,
     /// Cards shown so far, over every conversation: each showing has a number of its own.
     showings: u64,
     messages: mpsc::Sender<Message>,
@@ -225,7 +240,9 @@ impl Driver {
             Command::Switch { toolset, to } => self.switch(&toolset, to).await,
             Command::KeepTheme { name } => self.keep_theme(name).await,
             Command::Revoke { grant } => {
-                if !self.setup.capabilities.world.revoke(grant) {
+                if self.setup.capabilities.world.revoke(grant) {
+                    self.audit_revoke(grant).await;
+                } else {
                     self.alert(Severity::Notice, format!("There is no grant {grant}."), None).await;
                 }
                 self.report().await;
@@ -327,6 +344,8 @@ impl Driver {
             // These held until now, so they are no faults.
             let _held = self.setup.capabilities.world.switch_off(before);
             self.alert(Severity::Warning, format!("'{toolset}' was not switched: {error}"), hint).await;
+        } else {
+            self.audit_switch(toolset, to).await;
         }
         self.report().await;
     }
@@ -429,7 +448,9 @@ impl Driver {
 }
 
 /// Saves off the driver's thread, which may have to wait for the file. The driver waits with it, two seconds at most.
-async fn saved(save: impl FnOnce() -> Result<(), PortError> + Send + 'static) -> Result<(), PortError> {
+async fn saved<T: Send + 'static>(
+    save: impl FnOnce() -> Result<T, PortError> + Send + 'static,
+) -> Result<T, PortError> {
     tokio::task::spawn_blocking(save).await.unwrap_or_else(|_| {
         let message = "saving stopped unexpectedly; the log under data/logs has more".to_owned();
         Err(PortError { message, hint: None, cause: Cause::Outside })

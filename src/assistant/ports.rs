@@ -5,6 +5,7 @@
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
+use crate::access::audit::{Draft, Head};
 use crate::access::{AgentName, ToolsetName};
 use crate::agent::command::Switched;
 use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request};
@@ -113,6 +114,24 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// None or several match, or it is in use.
     fn remove(&self, id: &str) -> Result<String, PortError>;
+}
+
+/// An entry that was appended to the audit log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audited {
+    /// How far the log goes now.
+    pub head: Head,
+    /// What had to be mended.
+    pub notices: Vec<Alert>,
+}
+
+/// The audit log (K5), which all of one person's programs share.
+pub trait Audit: Send + Sync {
+    /// Appends and syncs one entry, its arguments as a keyed digest. May block, two seconds and the disk's time at most.
+    ///
+    /// # Errors
+    /// It is not in the log, with its path.
+    fn append(&self, draft: Draft) -> Result<Audited, PortError>;
 }
 
 /// Time, chance and new ids.

@@ -5,7 +5,8 @@
 //! 2. A record is on disk before the effects behind it are carried out. Nothing runs that a crash would forget.
 //! 3. When a record cannot be written, nothing further is dispatched and the turn is stopped: no unrecorded answer runs.
 //! 4. What a task says for an earlier model call, an ended call or another conversation is not heard.
-//! 5. Dropping a task's future ends all that it started; a task that panics ends as a failed call, not as the program.
+//! 5. A decision is in the audit log before what it lets happen. What the audit does not know does not run.
+//! 6. Dropping a task's future ends all that it started; a task that panics ends as a failed call, not as the program.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -58,7 +59,13 @@ impl Driver {
 
     async fn carry_out(&mut self, effect: Effect, inputs: &mut VecDeque<Input>) {
         match effect {
-            Effect::Record(record) => self.record(&record, inputs).await,
+            Effect::Record(record) => {
+                if let Some(head) = self.audit_head_due(&record) {
+                    self.record(&head, inputs).await;
+                }
+                self.record(&record, inputs).await;
+            }
+            Effect::Audit(draft) => self.audit(*draft).await,
             Effect::Tell(event) => self.relay(event).await,
             Effect::CallModel(request) => self.call_model(*request),
             Effect::CancelModel => self.cancel_model(),
@@ -72,7 +79,7 @@ impl Driver {
                     live.asks.remove(&call);
                 }
             }
-            Effect::Grant { call: _, tool, arguments } => self.grant(&tool, &arguments).await,
+            Effect::Grant { call, tool, arguments } => self.grant(call, &tool, &arguments).await,
             Effect::Run { call, tool, arguments } => self.run_tool(call, tool, arguments, inputs),
             Effect::CancelRun { call } => {
                 if let Some(live) = &mut self.live {
@@ -130,7 +137,7 @@ impl Driver {
         }
     }
 
-    fn dispatching(&self) -> bool {
+    pub(super) fn dispatching(&self) -> bool {
         self.live.as_ref().is_some_and(|live| live.saving == Saving::Whole)
     }
 
@@ -210,14 +217,14 @@ impl Driver {
         }
     }
 
-    async fn grant(&mut self, tool: &ToolId, arguments: &str) {
-        if !self.dispatching() {
+    async fn grant(&mut self, call: CallId, tool: &ToolId, arguments: &str) {
+        if !self.dispatching() || self.is_unaudited(call) {
             return;
         }
         let Some(live) = &self.live else { return };
         let Some(held) = live.run.held().tools().iter().find(|held| held.id == *tool).cloned() else { return };
         let conversation = Arc::clone(&live.id);
-        let call = CallFacts {
+        let facts = CallFacts {
             conversation: &conversation,
             agent: &self.entry,
             tool: &held,
@@ -226,14 +233,15 @@ impl Driver {
             sight: Sight::OnScreen,
             allow_line: None,
         };
-        if let Err(sentence) = self.setup.capabilities.world.grant(call) {
-            self.alert(Severity::Notice, sentence, None).await;
+        match self.setup.capabilities.world.grant(facts) {
+            Ok(number) => self.audit_grant(number, tool, arguments).await,
+            Err(sentence) => self.alert(Severity::Notice, sentence, None).await,
         }
         self.report().await;
     }
 
     fn run_tool(&mut self, call: CallId, tool: ToolId, arguments: serde_json::Value, inputs: &mut VecDeque<Input>) {
-        if !self.dispatching() {
+        if !self.dispatching() || self.stays_out(call, inputs) {
             return;
         }
         let messages = self.messages.clone();
@@ -269,7 +277,7 @@ impl Driver {
     }
 
     fn load(&mut self, call: CallId, toolset: crate::access::ToolsetName, inputs: &mut VecDeque<Input>) {
-        if !self.dispatching() {
+        if !self.dispatching() || self.stays_out(call, inputs) {
             return;
         }
         let Some(live) = &mut self.live else { return };

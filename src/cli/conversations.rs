@@ -105,6 +105,6 @@ fn show(record: &Record, calls: &mut BTreeMap<CallId, String>) -> std::io::Resul
             let name = calls.get(call).map_or("a call", String::as_str);
             line(&format!("[edited by you] {name} {}", clean(&arguments.to_string())))
         }
-        Record::Allowed { .. } | Record::Preloaded { .. } => Ok(()),
+        Record::Allowed { .. } | Record::Preloaded { .. } | Record::AuditHead(_) => Ok(()),
     }
 }

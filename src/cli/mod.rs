@@ -3,6 +3,7 @@
 //! Nothing here decides anything about access.
 
 mod agents;
+mod audit;
 mod configuration;
 mod conversations;
 mod diff;
@@ -66,6 +67,9 @@ enum Command {
     /// The configuration file
     #[command(subcommand)]
     Config(configuration::Configuration),
+    /// The log of every decision: who was asked, what ran, what was withheld
+    #[command(subcommand)]
+    Audit(audit::Audit),
     /// The stored conversations
     #[command(subcommand)]
     Conversations(conversations::Conversations),
@@ -135,6 +139,7 @@ pub fn main() -> ExitCode {
         Some(Command::Agents(agents)) => with_runtime(agents.run(options)),
         Some(Command::Toolsets(toolsets)) => with_runtime(toolsets.run(options)),
         Some(Command::Config(configuration)) => with_runtime(configuration.run(options)),
+        Some(Command::Audit(audit)) => with_runtime(audit.run(options)),
         Some(Command::Conversations(conversations)) => conversations.run(&options),
     };
     match outcome {

@@ -175,7 +175,7 @@ pub fn rename(directory: &Path, id: &str, title: &str) -> Result<(), StoreError>
 }
 
 /// Ids of every log in `directory`, in no order. None where there is no directory.
-fn ids(directory: &Path) -> Result<Vec<String>, StoreError> {
+pub(super) fn ids(directory: &Path) -> Result<Vec<String>, StoreError> {
     let failed = FileError::at;
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,

@@ -55,6 +55,26 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The key of the audit log is no key.
+    #[error("{} is not the key of an audit log", .path.display())]
+    AuditKey {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The audit log ends in a line that this program never wrote.
+    #[error("{} ends in a line that is too long to be an entry", .path.display())]
+    AuditTail {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An entry of the audit log that would be too long.
+    #[error("its entry has {bytes} bytes, and {most} is the most")]
+    AuditEntry {
+        /// Its bytes.
+        bytes: usize,
+        /// The most there may be.
+        most: usize,
+    },
     /// A record that cannot be written as JSON.
     #[error("could not write a record of {} as JSON: {reason}", .path.display())]
     Encode {
@@ -70,7 +90,14 @@ impl StoreError {
     pub fn is_of_the_asker(&self) -> bool {
         match self {
             Self::NotAnId { .. } | Self::Unknown { .. } | Self::TooShort { .. } | Self::Ambiguous { .. } => true,
-            Self::File(_) | Self::Lock(_) | Self::NoHeader { .. } | Self::Broken { .. } | Self::Encode { .. } => false,
+            Self::File(_)
+            | Self::Lock(_)
+            | Self::NoHeader { .. }
+            | Self::Broken { .. }
+            | Self::AuditKey { .. }
+            | Self::AuditTail { .. }
+            | Self::AuditEntry { .. }
+            | Self::Encode { .. } => false,
         }
     }
 
@@ -86,7 +113,11 @@ impl StoreError {
                 Some("nothing can be read from it; `kokua conversations rm` with its whole id removes it")
             }
             Self::Broken { .. } => Some("make room on the disk, then open the conversation again"),
-            Self::File(_) | Self::Lock(_) | Self::Encode { .. } => None,
+            Self::AuditKey { .. } => {
+                Some("restore it from a backup, or remove it: digests of arguments then begin anew")
+            }
+            Self::AuditTail { .. } => Some("`kokua audit verify` says what is wrong; move the file away to begin anew"),
+            Self::File(_) | Self::Lock(_) | Self::AuditEntry { .. } | Self::Encode { .. } => None,
         }
     }
 }

@@ -82,7 +82,7 @@ fn time(record: &Record) -> Option<i64> {
         | Record::CallEnded { at, .. }
         | Record::Mode { at, .. }
         | Record::TurnEnded { at, .. } => Some(*at),
-        Record::Titled { .. } | Record::Preloaded { .. } => None,
+        Record::Titled { .. } | Record::Preloaded { .. } | Record::AuditHead(_) => None,
     }
 }
 

@@ -7,6 +7,7 @@
     reason = "logs are read and appended through open files; every error made here names its path"
 )]
 
+pub mod audit;
 pub mod catalogue;
 pub mod error;
 pub mod history;
@@ -15,6 +16,7 @@ mod stored;
 
 use std::path::{Path, PathBuf};
 
+pub use audit::AuditLog;
 pub use catalogue::{Listing, find, list, remove, rename};
 pub use error::StoreError;
 pub use history::{loads, repair, title};

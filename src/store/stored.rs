@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::access::audit::Head;
 use crate::access::{AgentName, Answer, Attendance, ModeName};
 use crate::agent::record::OfferRecord;
 use crate::agent::{AssistantMessage, CallId, CallKind, Ending, Failure, Record, TurnEnd, Usage, UserMessage};
@@ -85,10 +86,14 @@ enum Stored {
     Preloaded {
         toolset: String,
     },
+    AuditHead {
+        entries: u64,
+        hash: String,
+    },
 }
 
 /// The `record` of every line that this version knows.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "conversation",
     "turn_started",
     "said",
@@ -99,6 +104,7 @@ const KINDS: [&str; 10] = [
     "titled",
     "mode",
     "preloaded",
+    "audit_head",
 ];
 
 impl From<Record> for Stored {
@@ -119,6 +125,7 @@ impl From<Record> for Stored {
             Record::Titled { title } => Self::Titled { title },
             Record::Mode { at, mode } => Self::Mode { at, mode },
             Record::Preloaded { toolset } => Self::Preloaded { toolset },
+            Record::AuditHead(Head { entries, hash }) => Self::AuditHead { entries, hash },
         }
     }
 }
@@ -141,6 +148,7 @@ impl From<Stored> for Record {
             Stored::Titled { title } => Self::Titled { title },
             Stored::Mode { at, mode } => Self::Mode { at, mode },
             Stored::Preloaded { toolset } => Self::Preloaded { toolset },
+            Stored::AuditHead { entries, hash } => Self::AuditHead(Head { entries, hash }),
         }
     }
 }

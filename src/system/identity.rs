@@ -1,4 +1,4 @@
-//! Fresh ids and random numbers. Nothing here is a secret: neither may be used as one.
+//! Fresh ids, random numbers and secrets. Only what is called a secret may be used as one.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -14,6 +14,16 @@ pub fn random() -> u64 {
     static DRAWN: AtomicU64 = AtomicU64::new(0);
     // A keyed hash of a counter: the standard library seeds the key from the system, and no number is drawn twice.
     RandomState::new().hash_one(DRAWN.fetch_add(1, Ordering::Relaxed))
+}
+
+/// 32 bytes that nobody can guess, from the system.
+///
+/// # Errors
+/// The system has none.
+pub fn secret() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ fn k4_a_switch_and_a_check_count_as_they_withhold() {
         ]
     );
     let mut withheld = world(one(table(10)));
-    let no = Withheld { filter: Filter::Check, reason: "the sandbox is none".to_owned() };
+    let no = "the sandbox is none".to_owned();
     withheld.report_check(&toolset("fs"), Some("stat"), Some(no));
     assert_eq!(
         rows(&diff(&snapshot(one(table(10))), &Snapshot::of(&withheld))),

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod approval;
+mod audit;
 mod availability;
 mod common;
 mod diff;

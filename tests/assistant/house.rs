@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::{self, BoxStream, StreamExt as _};
+use kokua::access::audit;
 use kokua::access::declare::{EntryList, Pair};
 use kokua::access::{
     AgentDeclaration, AgentName, Answer, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned,
@@ -20,7 +21,9 @@ use kokua::agent::{
 use kokua::assistant::build::build;
 use kokua::assistant::capabilities::Capabilities;
 use kokua::assistant::checks::Health;
-use kokua::assistant::ports::{Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches};
+use kokua::assistant::ports::{
+    Audit, Audited, Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches,
+};
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
 use kokua::store;
 use kokua::tool::{BuildError, CallContext, Check, Output, Services, Tool, ToolSpec, Toolset};
@@ -261,6 +264,45 @@ impl Store for Shelves {
         }
         lock(&self.0.logs).remove(&id);
         Ok(id)
+    }
+}
+
+// --- the audit -------------------------------------------------------------------------------------------------------
+
+type RefusesEntry = Box<dyn Fn(&audit::Entry) -> bool + Send>;
+
+/// The audit log in memory. Digests are the arguments with a word before them.
+#[derive(Default)]
+pub(crate) struct Minutes {
+    entries: Mutex<Vec<audit::Entry>>,
+    refuses: Mutex<Option<RefusesEntry>>,
+}
+
+impl Minutes {
+    pub(crate) fn entries(&self) -> Vec<audit::Entry> {
+        lock(&self.entries).clone()
+    }
+
+    pub(crate) fn refuse(&self, refuses: impl Fn(&audit::Entry) -> bool + Send + 'static) {
+        *lock(&self.refuses) = Some(Box::new(refuses));
+    }
+
+    pub(crate) fn refuse_nothing(&self) {
+        *lock(&self.refuses) = None;
+    }
+}
+
+struct SharedMinutes(Arc<Minutes>);
+
+impl Audit for SharedMinutes {
+    fn append(&self, draft: audit::Draft) -> Result<Audited, PortError> {
+        if lock(&self.0.refuses).as_ref().is_some_and(|refuses| refuses(draft.entry())) {
+            return Err(refused("the disk is full"));
+        }
+        let mut entries = lock(&self.0.entries);
+        entries.push(draft.sealed(|arguments| format!("digest of {arguments}")));
+        let head = audit::Head { entries: entries.len() as u64, hash: format!("hash {}", entries.len()) };
+        Ok(Audited { head, notices: Vec::new() })
     }
 }
 
@@ -535,6 +577,7 @@ impl Drop for Dropped {
 pub(crate) struct House {
     pub(crate) model: Arc<Script>,
     pub(crate) shelf: Arc<Shelf>,
+    pub(crate) minutes: Arc<Minutes>,
     pub(crate) knobs: Arc<Knobs>,
     pub(crate) stage: Arc<Stage>,
     surroundings: Arc<Quiet>,
@@ -690,6 +733,7 @@ impl House {
             },
             model: Arc::new(SharedModel(Arc::clone(&self.model))),
             store: Arc::new(Shelves(Arc::clone(&self.shelf))),
+            audit: Arc::new(SharedMinutes(Arc::clone(&self.minutes))),
             surroundings: Arc::clone(&self.surroundings) as Arc<dyn Surroundings>,
             switches: Arc::new(SharedKnobs(Arc::clone(&self.knobs))),
             titles: options.titles,
@@ -842,10 +886,11 @@ pub(crate) fn alerts(events: &[Event]) -> Vec<String> {
         .collect()
 }
 
-/// Each record in a word.
+/// Each record in a word, without the audit's heads: what they are is tested with it.
 pub(crate) fn shape(records: &[Record]) -> Vec<&'static str> {
     records
         .iter()
+        .filter(|record| !matches!(record, Record::AuditHead(_)))
         .map(|record| match record {
             Record::TurnStarted { .. } => "turn",
             Record::Said { .. } => "said",
@@ -856,6 +901,7 @@ pub(crate) fn shape(records: &[Record]) -> Vec<&'static str> {
             Record::Titled { .. } => "title",
             Record::Mode { .. } => "mode",
             Record::Preloaded { .. } => "preloaded",
+            Record::AuditHead(_) => "head",
         })
         .collect()
 }

@@ -187,12 +187,18 @@ async fn k4_the_screen_is_told_all_five_answers_of_the_running_agent() {
         }
     };
     let before = ask(&mut bench, "assistant").await;
-    assert_eq!((before.available.0, before.held.0, before.offered.0, before.dispatched.0), (true, false, false, false));
+    assert_eq!(
+        (before.available.yes, before.held.yes, before.offered.yes, before.dispatched.yes),
+        (true, false, false, false)
+    );
     bench.plays([load("other"), words("Done.")]);
     bench.turn("go").await;
     let after = ask(&mut bench, "assistant").await;
-    assert_eq!((after.held.0, after.offered.0, after.gated.0, after.dispatched.0), (true, true, None, true));
-    assert_eq!(after.held.1[0].to_string(), "load_tools loaded it");
+    assert_eq!(
+        (after.held.yes, after.offered.yes, after.approval.list, after.dispatched.yes),
+        (true, true, None, true)
+    );
+    assert_eq!(after.held.reasons[0].to_string(), "load_tools loaded it");
     let stranger = ask(&mut bench, "nobody").await;
     assert_eq!((stranger.available.0, stranger.dispatched.0), (false, false));
 }

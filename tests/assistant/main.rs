@@ -2,6 +2,7 @@
 //! saved, and toolsets whose builds, tools and previews do what a test says, when it says so.
 #![cfg(test)]
 
+mod audit;
 mod cards;
 mod conversations;
 mod house;

@@ -2,6 +2,7 @@
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "a test reads its scripts, and writes them when it is asked to")]
 
+mod audited;
 mod bounds;
 mod house;
 mod properties;

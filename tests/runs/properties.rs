@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kokua::access::audit::{Outcome, What};
 use kokua::access::{Answer, Attendance, CallFacts, GateList, Risk, Sight, Span, Spanned, ToolId, World};
 use kokua::agent::{
     CallId, CallKind, Delta, Effect, Ending, Event, Failure, FailureKind, Input, Message, Moment, Opaque, Record,
@@ -154,6 +155,14 @@ fn acts() -> impl Strategy<Value = Vec<(Act, Vec<Delta>)>> {
     prop::collection::vec((act, deltas()), 1..60)
 }
 
+/// What the audit was told of a call.
+#[derive(Debug, Default)]
+struct Audited {
+    allowed: bool,
+    dispatched: u32,
+    refused: u32,
+}
+
 struct Watch {
     world: World,
     run: Run,
@@ -168,6 +177,8 @@ struct Watch {
     /// Calls that somebody allowed.
     allowed: BTreeSet<u64>,
     started: BTreeSet<u64>,
+    /// What the audit was told of each call: its answers that allow, whether it was let go, and whether it was refused.
+    audited: BTreeMap<u64, Audited>,
     held: Vec<String>,
     /// Agent rounds since words last joined.
     rounds: u32,
@@ -191,6 +202,7 @@ impl Watch {
             asked: BTreeMap::new(),
             allowed: BTreeSet::new(),
             started: BTreeSet::new(),
+            audited: BTreeMap::new(),
             held: Vec::new(),
             rounds: 0,
             now: 0,
@@ -255,6 +267,9 @@ impl Watch {
                     _ => Answer::Expired,
                 };
                 Input::Answered { call, answer }
+            }
+            Wanted::Tool(call) | Wanted::Load(call, _) if how.is_multiple_of(9) => {
+                Input::Unaudited { call, why: "full".to_owned() }
             }
             Wanted::Tool(call) => {
                 let ending = if how.is_multiple_of(2) { Ending::Ok } else { Ending::Failed };
@@ -331,7 +346,13 @@ impl Watch {
                             self.endings.insert(call.id.0, 0);
                         }
                     }
-                    Record::CallEnded { call, .. } => {
+                    Record::CallEnded { call, ending, .. } => {
+                        let never = matches!(
+                            ending,
+                            Ending::Refused | Ending::NotAllowed | Ending::Unknown | Ending::InvalidArguments
+                        );
+                        let audited = self.audited.entry(call.0).or_default();
+                        assert_eq!(audited.refused, u32::from(never), "K5: each refusal is one entry");
                         let count = self.endings.get_mut(&call.0).expect("a call that was recorded");
                         *count += 1;
                         assert_eq!(*count, 1, "exactly one ending");
@@ -344,6 +365,27 @@ impl Watch {
                     _ => {}
                 }
                 self.records.push(record);
+            }
+            Effect::Audit(draft) => {
+                let entry = draft.entry();
+                assert_eq!((entry.at, entry.agent.as_ref()), (self.now, Some(self.run.agent())));
+                match &entry.what {
+                    What::Call(call) => {
+                        assert!(call.arguments.is_none() && draft.arguments().is_some(), "text only beside the entry");
+                        let audited = self.audited.entry(call.call).or_default();
+                        if call.outcome == Outcome::Dispatched {
+                            assert_eq!(call.gate.is_some(), audited.allowed, "K5: the entry that gated it, answered");
+                            audited.dispatched += 1;
+                        } else {
+                            audited.refused += 1;
+                        }
+                    }
+                    What::Answer { call, answer, gate, .. } => {
+                        assert!(gate.is_some(), "K5: the entry that asked");
+                        self.audited.entry(*call).or_default().allowed = answer.allows();
+                    }
+                    _ => {}
+                }
             }
             Effect::Tell(event) => {
                 match &event {
@@ -423,6 +465,7 @@ impl Watch {
     }
 
     fn starts(&mut self, call: CallId, tool: &ToolId) {
+        assert_eq!(self.audited.get(&call.0).map(|audited| audited.dispatched), Some(1), "K5: audited before it runs");
         assert!(self.started.insert(call.0), "runs once: {tool}");
         assert_eq!(self.endings.get(&call.0), Some(&0), "runs before its ending");
         let digest = &self.run.held().get(tool).unwrap().digest;
@@ -569,7 +612,9 @@ fn the_generated_histories_reach_every_ending() {
                 Record::Said { message, .. } => format!("said by {:?}", message.origin),
                 Record::Preloaded { .. } => "preloaded".to_owned(),
                 Record::Allowed { .. } => "allowed".to_owned(),
-                Record::TurnStarted { .. } | Record::Mode { .. } | Record::Titled { .. } => continue,
+                Record::TurnStarted { .. } | Record::Mode { .. } | Record::Titled { .. } | Record::AuditHead(_) => {
+                    continue;
+                }
             };
             *reached.entry(name).or_default() += 1;
         }

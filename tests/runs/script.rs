@@ -168,6 +168,7 @@ impl Bench {
                 self.step(Input::LoadEnded { call: call(), result })
             }
             "broke" => self.step(Input::LoadEnded { call: call(), result: Err(second.to_owned()) }),
+            "unaudited" => self.step(Input::Unaudited { call: call(), why: second.to_owned() }),
             "stop" => self.step(Input::Stop),
             "leave" => self.step(Input::Leave),
             "switch-off" => {
@@ -305,12 +306,15 @@ fn line(effect: &Effect) -> Option<String> {
             Record::Titled { title } => format!("log title: {title}"),
             Record::Mode { mode, .. } => format!("log mode {mode}"),
             Record::Preloaded { toolset } => format!("log preloaded {toolset}"),
+            Record::AuditHead(head) => panic!("a run writes no head: {head:?}"),
             Record::Allowed { call, answer: by, arguments, .. } => {
                 let edited =
                     arguments.as_ref().map(|arguments| format!(", changed to {arguments}")).unwrap_or_default();
                 format!("log call {} may run: {}{edited}", call.0, answer(by))
             }
         },
+        // What the audit is told has tests of its own.
+        Effect::Audit(_) => return None,
         Effect::Tell(event) => match event {
             Event::Call(call) => {
                 let grown = if call.grown.is_empty() { String::new() } else { format!(" ({})", call.grown.join(", ")) };

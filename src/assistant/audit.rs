@@ -1,0 +1,105 @@
+//! The audit log (K5) as the driver feeds it: what the run decided, and what a person did beside it.
+//!
+//! What the log does not know does not run: a call whose entry could not be written comes back to the run as refused.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{Driver, Severity, saved};
+use crate::access::audit::{Draft, Entry, Position, What};
+use crate::access::{AgentName, ToolId, ToolsetName};
+use crate::agent::command::Switched;
+use crate::agent::{CallId, Input, Record};
+
+impl Driver {
+    /// Writes what the run says. A failure stays with the call that it is about.
+    pub(super) async fn audit(&mut self, draft: Draft) {
+        // Nothing is dispatched any more, so an entry would say what did not happen.
+        if !self.dispatching() {
+            return;
+        }
+        let call = draft.call().map(CallId);
+        if let Err(why) = self.write(draft).await
+            && let (Some(live), Some(call)) = (&mut self.live, call)
+        {
+            live.unaudited.entry(call).or_insert(why);
+        }
+    }
+
+    /// Appends one entry. What is wrong is said once, until an entry is written again.
+    async fn write(&mut self, draft: Draft) -> Result<(), String> {
+        let audit = Arc::clone(&self.setup.audit);
+        match saved(move || audit.append(draft)).await {
+            Ok(audited) => {
+                self.audit_works = true;
+                if let Some(live) = &mut self.live {
+                    live.audited = Some(audited.head);
+                }
+                for notice in audited.notices {
+                    self.alert(notice.severity, notice.message, notice.hint).await;
+                }
+                Ok(())
+            }
+            Err(error) => {
+                if std::mem::replace(&mut self.audit_works, false) {
+                    let message = format!("The audit log could not be written: {}", error.message);
+                    let hint = error.hint.unwrap_or_else(|| "No call runs until it can be.".to_owned());
+                    self.alert(Severity::Warning, message, Some(hint)).await;
+                }
+                Err(error.message)
+            }
+        }
+    }
+
+    /// Whether the audit log knows too little of this call for it to run or to grant anything.
+    pub(super) fn is_unaudited(&self, call: CallId) -> bool {
+        self.live.as_ref().is_some_and(|live| live.unaudited.contains_key(&call))
+    }
+
+    /// Hands a call back that may not run for want of an entry; whether it was one.
+    pub(super) fn stays_out(&mut self, call: CallId, inputs: &mut VecDeque<Input>) -> bool {
+        let why = self.live.as_mut().and_then(|live| live.unaudited.remove(&call));
+        let stays = why.is_some();
+        inputs.extend(why.map(|why| Input::Unaudited { call, why }));
+        stays
+    }
+
+    /// The record that goes before this one, where a turn ends in which something was audited.
+    pub(super) fn audit_head_due(&mut self, record: &Record) -> Option<Record> {
+        let Record::TurnEnded { .. } = record else { return None };
+        let live = self.live.as_mut()?;
+        live.unaudited.clear();
+        live.audited.take().map(Record::AuditHead)
+    }
+
+    /// A grant that is not in the log is taken back.
+    pub(super) async fn audit_grant(&mut self, number: u32, tool: &ToolId, arguments: &str) {
+        let what = What::Grant { number, tool: tool.clone(), arguments: None };
+        let entry = self.audit_entry(Some(self.entry.clone()), what);
+        if self.write(Draft::about(entry, arguments.to_owned())).await.is_err() {
+            self.setup.capabilities.world.revoke(number);
+        }
+    }
+
+    pub(super) async fn audit_revoke(&mut self, number: u32) {
+        let entry = self.audit_entry(None, What::Revoke { number });
+        // It narrows, so it holds whether it is written or not; that it is not was said.
+        let _said = self.write(Draft::new(entry)).await;
+    }
+
+    pub(super) async fn audit_switch(&mut self, toolset: &ToolsetName, to: Switched) {
+        let to = match to {
+            Switched::On => Position::On,
+            Switched::Off => Position::Off,
+        };
+        let what = What::Switch { toolset: toolset.clone(), to };
+        let entry = Entry { conversation: None, ..self.audit_entry(None, what) };
+        // A switch runs nothing: each call that it lets through is written for itself.
+        let _said = self.write(Draft::new(entry)).await;
+    }
+
+    fn audit_entry(&self, agent: Option<AgentName>, what: What) -> Entry {
+        let conversation = self.live.as_ref().map(|live| live.id.to_string());
+        Entry { at: self.setup.surroundings.now(), conversation, agent, what }
+    }
+}
