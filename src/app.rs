@@ -301,17 +301,16 @@ impl Installed {
                 }
             }
         }
-        faults.extend(later_faults(config));
         faults.extend(display_faults(config));
         faults.extend(model_faults(config));
+        let later = later_faults(config);
         match World::new(config.declarations.clone(), registry) {
-            Ok(mut world) if faults.is_empty() => {
+            Ok(mut world) if faults.is_empty() && later.is_empty() => {
                 world.define_core(crate::agent::core_tools().into_iter().map(|tool| tool.facts).collect());
                 Ok(Self { world, toolsets })
             }
-            Ok(_) => Err(faults),
-            Err(more) => {
-                faults.extend(more);
+            checked => {
+                faults.extend(checked.err().into_iter().flatten().chain(later));
                 Err(faults)
             }
         }
@@ -333,10 +332,9 @@ fn later_faults(config: &Config) -> Vec<Fault> {
         }
     }
     if declarations.auto_approval {
-        let span = config.source.place(&["security", "auto_approval", "enabled"]);
         let message = "[security.auto_approval].enabled: reviewers come with a later version".to_owned();
         let hint = Some("set enabled = false: review entries then ask you, as confirm entries do".to_owned());
-        faults.push(Fault { rule: "V1", span, message, hint });
+        faults.push(Fault { rule: "V1", span: None, message, hint });
     }
     faults
 }

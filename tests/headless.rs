@@ -546,7 +546,8 @@ fn k5_the_audit_shows_verifies_and_replays_what_runs_decided() {
 
     let text = printed(&["audit", "show"]);
     let rows: Vec<_> = text.lines().map(|row| row.split_once("assistant").unwrap().1.trim()).collect();
-    let entry = "('compute.run_command' in review from [assistant.tools] line 25)";
+    let review = common::example_line("review = ");
+    let entry = format!("('compute.run_command' in review from [assistant.tools] line {review})");
     let expected = [
         "call      core.load_tools      ran".to_owned(),
         "load      todo                 loaded: todo".to_owned(),

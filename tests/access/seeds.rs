@@ -513,12 +513,12 @@ fn seed_a_later_load_never_replaces_a_held_read_file() {
     assert!(said.ends_with(&format!("{taken} read_file (by a tool given to this agent directly).")), "{said}");
 }
 
-/// Capability is declared, "Watch it": mail can be sent by a skill that is installed and that no table names. A model
+/// Capability is declared, "Watch it": mail can be sent by something that is installed and that no table names. A model
 /// that asks for it all the same reads an error, and nothing is called.
 #[test]
 fn seed_send_email_called_without_being_held() {
     let mut registry = installed();
-    registry.register(toolset_facts("email-report", Kind::Skill)).unwrap();
+    registry.register(toolset_facts("email-report", Kind::Plugin)).unwrap();
     let builds: Vec<_> = INSTALLED.iter().copied().filter(|(name, _)| SEVEN.contains(name)).collect();
     let mut world = started(shipped(), registry, &builds);
     // Somebody else's build of it changes nothing for who did not declare it.

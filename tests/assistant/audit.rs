@@ -169,5 +169,5 @@ async fn k5_withdrawn_and_interrupted_cards_are_answers_and_no_calls() {
     bench.until_ask(2).await;
     let minutes = std::sync::Arc::clone(&bench.house.minutes);
     bench.quit().await;
-    assert_eq!(told(&minutes.entries()), ["answer work.run withdrawn", "answer work.write interrupted"]);
+    assert_eq!(told(&minutes.entries()), ["answer work.run withdrawn (stopped)", "answer work.write interrupted"]);
 }

@@ -198,9 +198,9 @@ async fn k4_the_screen_is_told_all_five_answers_of_the_running_agent() {
         (after.held.yes, after.offered.yes, after.approval.list, after.dispatched.yes),
         (true, true, None, true)
     );
-    assert_eq!(after.held.reasons[0].to_string(), "load_tools loaded it");
+    assert_eq!(after.held.reasons[0].to_string(), "load_tools loaded it (call-1)");
     let stranger = ask(&mut bench, "nobody").await;
-    assert_eq!((stranger.available.0, stranger.dispatched.0), (false, false));
+    assert_eq!((stranger.available.yes, stranger.dispatched.yes), (false, false));
 }
 
 /// A build that blocks for as long as it likes: commands are answered meanwhile, and another conversation has a turn.

@@ -108,3 +108,9 @@ pub(crate) fn only_log(state: &Path) -> PathBuf {
     assert_eq!(logs.len(), 1, "{logs:?}");
     logs.remove(0)
 }
+
+/// The line of the shipped configuration that begins with `start`, as a message names it.
+pub(crate) fn example_line(start: &str) -> usize {
+    let mut lines = kokua::config::EXAMPLE.lines();
+    lines.position(|line| line.starts_with(start)).expect("a line of the example") + 1
+}

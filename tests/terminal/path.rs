@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::common::Home;
 use crate::common::pty::{BINARY, Terminal};
+use crate::common::{Home, example_line};
 use crate::{allow, count, draft, focus_card, idle, key, quit};
 
 /// How the program is started.
@@ -59,7 +59,8 @@ fn first_day(program: &[&str]) {
     terminal.say("run `ls`");
     let screen = terminal.wait_for("WAITS FOR YOU · 1 of 1");
     assert!(screen.contains("compute.run_command ── review"), "{screen}");
-    assert!(screen.contains("[assistant.tools] line 26"), "{screen}");
+    let (confirm, review) = (example_line("confirm = "), example_line("review = "));
+    assert!(screen.contains(&format!("[assistant.tools] line {review}")), "{screen}");
     terminal.type_text("add a and d");
     terminal.wait("the draft", |text| draft(text) == "add a and d" && text.contains("WAITS FOR YOU"));
     allow(&mut terminal);
@@ -102,8 +103,8 @@ fn first_day(program: &[&str]) {
     terminal.send(key::F3);
     terminal.wait("todo as loaded", |text| row_of(text, "todo").is_some_and(|row| row.starts_with("L ")));
     terminal.send(key::F4);
-    let screen = terminal.wait_for("inherited from [assistant.tools], line 24");
-    assert!(screen.contains("compute.run_command") && screen.contains("line 25"), "{screen}");
+    let screen = terminal.wait_for(&format!("inherited from [assistant.tools], line {confirm}"));
+    assert!(screen.contains("compute.run_command") && screen.contains(&format!("line {review}")), "{screen}");
     terminal.send(key::ESC);
     terminal.wait_gone("inherited from");
 
