@@ -5,6 +5,7 @@
 mod adapters;
 pub mod audit;
 pub mod everything;
+pub mod explained;
 pub mod first_run;
 pub mod log;
 pub mod screen;

@@ -221,3 +221,67 @@ fn k3_a_start_has_a_line_for_each_agent() {
     }
     assert!(lines[2].ends_with("; confirm: todo (pending); review: none"), "{}", lines[2]);
 }
+
+/// Each outcome has its exit code, and each answer every reason with its file and line.
+#[test]
+fn k4_explain_answers_all_five_questions_and_exits_with_what_comes_of_them() {
+    let home = with_copy("unused.toml", "disabled = []", "disabled = []");
+    let file = home.state().join("config.toml");
+    let ran = |arguments: &[&str]| {
+        let out = home.kokua(&[&["explain"], arguments].concat()).output().unwrap();
+        (code(&out), stdout(&out).replace(file.to_str().unwrap(), "config.toml"), stderr(&out))
+    };
+    let table: &[(i32, &[&str])] = &[
+        (0, &["assistant", "fs.read_file"]),
+        (0, &["assistant", "core.load_tools"]),
+        (10, &["assistant", "compute.run_command"]),
+        (10, &["assistant", "compute.run_command", "{\"command\":\"ls\"}"]),
+        (12, &["assistant", "todo.todo"]),
+        (13, &["reader", "compute.run_command"]),
+        (13, &["assistant", "fs.raed_file"]),
+        (13, &["assistant", "nothing.at_all"]),
+        (2, &["redaer", "fs.read_file"]),
+        (2, &["assistant", "fs"]),
+        (2, &["assistant", "compute.run_command", "{\"cmd\":1}"]),
+        (2, &["assistant", "compute.run_command", "[]"]),
+        (2, &["assistant", "fs.read_file", "--mode", "holiday"]),
+        (2, &["assistant", "fs.read_file", "--conversation", "nope"]),
+    ];
+    for (expected, arguments) in table {
+        let (exit, out, error) = ran(arguments);
+        assert_eq!(exit, *expected, "{arguments:?}\n{out}{error}");
+        assert_eq!(exit == 2, out.is_empty(), "{arguments:?}\n{out}");
+        assert_eq!(exit == 2, !error.is_empty(), "{arguments:?}\n{error}");
+    }
+    insta::assert_snapshot!("explain_asks", ran(&["assistant", "compute.run_command"]).1);
+    insta::assert_snapshot!("explain_not_now", ran(&["assistant", "todo.todo"]).1);
+    insta::assert_snapshot!("explain_never", ran(&["reader", "compute.run_command"]).1);
+    let json: Value = serde_json::from_str(&ran(&["assistant", "fs.read_file", "--json"]).1).unwrap();
+    assert_eq!((&json["exit_code"], &json["explanation"]["outcome"]), (&json!(0), &json!("runs")));
+    assert!(json["explanation"]["available"]["reasons"][0]["line"].as_u64().unwrap() > 0);
+}
+
+/// W3 and W1 are reasons like any other, several at once, and a conversation's loads and mode are its own.
+#[test]
+fn k4_explain_gives_every_reason_and_knows_what_a_conversation_loaded() {
+    let home = Home::new();
+    let config = home.state().join("config.toml");
+    let text = format!("{SHIPPED}\n[modes.look]\nwithhold = [\"compute\", \"todo\"]\n");
+    std::fs::write(&config, text.replacen("disabled = []", "disabled = [\"compute\"]", 1)).unwrap();
+    let explain = |arguments: &[&str]| home.kokua(&[&["explain"], arguments].concat()).output().unwrap();
+    let out = explain(&["assistant", "compute.calculate", "--mode", "look", "--json"]);
+    assert_eq!(code(&out), 12, "{out:?}");
+    let reasons = parsed(&out)["explanation"]["offered"]["reasons"].clone();
+    let texts: Vec<_> = reasons.as_array().unwrap().iter().map(|reason| reason["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["[toolsets].disabled names it", "mode 'look' withholds compute"]);
+    assert!(reasons.as_array().unwrap().iter().all(|reason| reason["line"].is_number()), "{reasons}");
+
+    let loaded = home.kokua(&["run", "-p", "load todo"]).output().unwrap();
+    assert_eq!(code(&loaded), 0, "{loaded:?}");
+    assert_eq!(code(&explain(&["assistant", "todo.todo"])), 12);
+    let out = explain(&["assistant", "todo.todo", "--conversation", "latest", "--json"]);
+    assert_eq!(code(&out), 0, "{out:?}");
+    assert_eq!(parsed(&out)["explanation"]["held"]["reasons"][0]["text"], "the conversation had loaded it");
+    // What a conversation loaded is its entry agent's, and a worker's calls of it begin afresh.
+    assert_eq!(code(&explain(&["reader", "todo.todo", "--conversation", "latest"])), 13);
+}

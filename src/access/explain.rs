@@ -69,14 +69,14 @@ pub enum Outcome {
     Never,
 }
 
-/// What follows "a call made now".
+/// What follows "a call".
 impl std::fmt::Display for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
             Self::Runs => "runs without a question",
             Self::Asks => "asks you first",
             Self::AsksReviewer => "asks a reviewer first",
-            Self::NotNow => "is not possible",
+            Self::NotNow => "is not possible now",
             Self::Never => "is never possible with this configuration",
         })
     }

@@ -26,16 +26,27 @@ impl Prepared {
             }
         };
         for name in names {
-            let world = &self.capabilities.world;
-            let tried = world.last_build(&name).is_some() || world.failure(&name).is_some();
-            if tried || world.refusal(&name).is_some() {
-                continue;
-            }
-            build(&mut self.capabilities, &name, &mut self.alerts).await;
-            if let Some(refusal) = self.capabilities.world.refusal(&name) {
-                self.alerts.push(warning(format!("Could not build '{name}': {refusal}")));
-            }
+            self.build_once(&name).await;
         }
+        self.ask_checks().await;
+    }
+
+    /// Builds `name` unless that was tried, through the one function and the hook. The world knows the outcome, and what
+    /// could not be built is an alert.
+    pub(super) async fn build_once(&mut self, name: &ToolsetName) {
+        let world = &self.capabilities.world;
+        let tried = world.last_build(name).is_some() || world.failure(name).is_some();
+        if tried || world.refusal(name).is_some() || !world.registry().contains(name.as_str()) {
+            return;
+        }
+        build(&mut self.capabilities, name, &mut self.alerts).await;
+        if let Some(refusal) = self.capabilities.world.refusal(name) {
+            self.alerts.push(warning(format!("Could not build '{name}': {refusal}")));
+        }
+    }
+
+    /// Asks every check that is due, none longer than the limit.
+    pub(super) async fn ask_checks(&mut self) {
         self.capabilities.refresh_checks(system::clock::now_ms(), CHECK_TIMEOUT).await;
     }
 }

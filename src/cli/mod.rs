@@ -6,6 +6,7 @@ mod agents;
 mod audit;
 mod configuration;
 mod conversations;
+mod explain;
 mod diff;
 pub mod print;
 mod run;
@@ -28,6 +29,14 @@ pub(crate) const FAILED: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 /// Something was denied for want of a person.
 pub(crate) const UNATTENDED: u8 = 3;
+/// `explain`: the call asks a person.
+pub(crate) const ASKS: u8 = 10;
+/// `explain`: the call asks a reviewer.
+pub(crate) const ASKS_REVIEWER: u8 = 11;
+/// `explain`: the call is not possible now.
+pub(crate) const NOT_NOW: u8 = 12;
+/// `explain`: the call is never possible with this configuration.
+pub(crate) const NEVER: u8 = 13;
 /// Interrupted.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -64,6 +73,8 @@ enum Command {
     Agents(agents::Agents),
     /// Every name that `available` accepts here, with its tools
     Toolsets(toolsets::Toolsets),
+    /// Why a tool of an agent runs, asks, is not there now, or never will be: all five answers with every reason
+    Explain(explain::Explain),
     /// The configuration file
     #[command(subcommand)]
     Config(configuration::Configuration),
@@ -137,6 +148,7 @@ pub fn main() -> ExitCode {
         None => with_runtime(screen::screen(options)),
         Some(Command::Run(run)) => with_runtime(run.run(options)),
         Some(Command::Agents(agents)) => with_runtime(agents.run(options)),
+        Some(Command::Explain(explain)) => with_runtime(explain.run(options)),
         Some(Command::Toolsets(toolsets)) => with_runtime(toolsets.run(options)),
         Some(Command::Config(configuration)) => with_runtime(configuration.run(options)),
         Some(Command::Audit(audit)) => with_runtime(audit.run(options)),

@@ -117,7 +117,7 @@ fn answers(ui: &Ui, view: &Explaining, report: Option<&AgentReport>, tool: &Tool
         ("4 asks first", gated, &explanation.approval.reasons),
         ("5 runs now", runs, &explanation.dispatched.reasons),
     ];
-    let outcome = format!(" A call made now {}.", explanation.outcome);
+    let outcome = format!(" A call {}.", explanation.outcome);
     lines.push(Line::styled(outcome, ui.theme.style(Role::Text)));
     lines.push(Line::default());
     let asks = explanation.approval.list.is_some() && explanation.dispatched.yes;
