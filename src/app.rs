@@ -429,6 +429,7 @@ pub async fn start(
             max_attempts: config.provider(client.spec().provider.name()).max_attempts,
         },
         capabilities,
+        agent_cache_cap: config.assistant.agent_cache_cap,
         check_timeout: CHECK_TIMEOUT,
         preview_timeout: PREVIEW_TIMEOUT,
         model: Arc::new(ModelPort(client)),

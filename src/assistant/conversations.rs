@@ -1,6 +1,6 @@
 //! Conversations: which one is in view, and bringing another one there.
 //!
-//! Only one conversation is live at a time; one with a running turn is not left.
+//! Only one conversation runs at a time; one with a running turn is not left. The agents of others rest.
 
 use std::sync::Arc;
 
@@ -94,6 +94,7 @@ impl Driver {
                     self.leave();
                     self.view_new().await;
                 }
+                self.shelf.forget(&id);
                 self.setup.store.remove(&id)
             }
             Err(error) => Err(error),
@@ -132,7 +133,7 @@ impl Driver {
 
     fn leave(&mut self) {
         if let Some(live) = self.live.take() {
-            live.abandon();
+            self.shelf.put(live);
         }
     }
 

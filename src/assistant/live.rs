@@ -12,7 +12,7 @@ use super::build::Built;
 use super::ports::{Log, PortError};
 use super::{Driver, Severity};
 use crate::access::audit::Head;
-use crate::access::{Conditions, ModeName, ToolId, ToolsetName};
+use crate::access::{Arrival, Conditions, ModeName, Slot, ToolId, ToolsetName};
 use crate::agent::{AgentSpec, Alert, CallId, LoadedToolset, Record, Run};
 use crate::tool::Tool;
 
@@ -32,6 +32,8 @@ pub(super) struct Live {
     /// `None` until the first record: an empty conversation leaves no file.
     pub(super) log: Option<Box<dyn Log>>,
     pub(super) saving: Saving,
+    /// Records in its log.
+    pub(super) recorded: usize,
     pub(super) run: Run,
     pub(super) tools: BTreeMap<ToolId, Arc<dyn Tool>>,
     /// The model call or back-off under way, by the driver's count; what an earlier one says is not heard.
@@ -73,9 +75,11 @@ impl Live {
             self.log = Some(begin(&self.id)?);
         }
         match &mut self.log {
-            Some(log) => log.append(record),
-            None => Ok(()),
+            Some(log) => log.append(record)?,
+            None => {}
         }
+        self.recorded += 1;
+        Ok(())
     }
 
     /// Ends all work under way, for it is left.
@@ -109,7 +113,8 @@ impl Live {
 }
 
 impl Driver {
-    /// Wires the entry agent for a conversation: resident toolsets, then what the conversation had loaded (R12, R16).
+    /// Brings the entry agent to a conversation: as it was left, where it rests and knows all that is in the log, else wired
+    /// anew.
     pub(super) async fn wire(
         &mut self,
         id: Arc<str>,
@@ -118,41 +123,10 @@ impl Driver {
         loads: &[String],
         log: Option<Box<dyn Log>>,
     ) {
-        let mode = self.mode_of(records);
-        let mut tools = BTreeMap::new();
-        let mut resident = Vec::new();
-        for name in self.setup.capabilities.world.resident(&self.entry) {
-            match self.built_for_wiring(&name).await {
-                Ok(built) => resident.push(keep(&mut tools, &built)),
-                Err(error) => {
-                    let message = format!("{} starts without '{name}': {error}", self.entry);
-                    self.setup.alerts.push(Alert { severity: Severity::Warning, message, hint: None });
-                }
-            }
-        }
-        let deferred = self.setup.capabilities.world.deferred(&self.entry);
-        let mut preloaded = Vec::new();
-        for name in loads.iter().map(|name| ToolsetName::new(name.as_str())).filter(|name| deferred.contains(name)) {
-            match self.built_for_wiring(&name).await {
-                Ok(built) => preloaded.push(keep(&mut tools, &built)),
-                // R14: a preload that fails is the log's; the next load reads the real error.
-                Err(error) => tracing::warn!(agent = %self.entry, toolset = %name, %error, "not preloaded"),
-            }
-        }
-        let spec = AgentSpec {
-            name: self.entry.clone(),
-            conversation: id.to_string(),
-            opener: self.setup.agent.opener.clone(),
-            max_iterations: self.setup.agent.max_iterations,
-            concurrent_tools: self.setup.agent.concurrent_tools,
-            max_attempts: self.setup.agent.max_attempts,
-            conditions: Conditions { mode: Some(mode), ..Conditions::default() },
+        let (run, tools) = match self.shelf.take(&id, records.len()) {
+            Some(resting) => (resting.run, resting.tools),
+            None => self.wired(&id, records, loads).await,
         };
-        let run = Run::new(spec, &self.setup.capabilities.world, resident, preloaded, records);
-        for skipped in run.skipped() {
-            tracing::info!(agent = %self.entry, toolset = %skipped.toolset, tool = %skipped.tool, holder = %skipped.holder,
-                "a tool's name was taken");
-        }
         let first_words = records.iter().find_map(|record| match record {
             Record::TurnStarted { message, .. } => Some(message.text.clone()),
             _ => None,
@@ -162,6 +136,7 @@ impl Driver {
             title,
             log,
             saving: Saving::Whole,
+            recorded: records.len(),
             run,
             tools,
             model_generation: 0,
@@ -174,6 +149,49 @@ impl Driver {
             turn_started: None,
             first_words,
         });
+    }
+
+    /// The entry agent wired anew in R16's order, with what its conversation had loaded (R12).
+    async fn wired(
+        &mut self,
+        id: &str,
+        records: &[Record],
+        loads: &[String],
+    ) -> (Run, BTreeMap<ToolId, Arc<dyn Tool>>) {
+        let mode = self.mode_of(records);
+        let loads: Vec<ToolsetName> = loads.iter().map(|name| ToolsetName::new(name.as_str())).collect();
+        let mut tools = BTreeMap::new();
+        let (mut resident, mut preloaded) = (Vec::new(), Vec::new());
+        for slot in self.setup.capabilities.world.wiring(&self.entry, &loads) {
+            let Slot::Toolset(name, arrival) = slot else { continue };
+            match (self.built_for_wiring(&name).await, arrival) {
+                (Ok(built), Arrival::Preloaded) => preloaded.push(keep(&mut tools, &built)),
+                (Ok(built), _) => resident.push(keep(&mut tools, &built)),
+                // R14: a preload that fails is the log's; the next load reads the real error.
+                (Err(error), Arrival::Preloaded) => {
+                    tracing::warn!(agent = %self.entry, toolset = %name, %error, "not preloaded");
+                }
+                (Err(error), _) => {
+                    let message = format!("{} starts without '{name}': {error}", self.entry);
+                    self.setup.alerts.push(Alert { severity: Severity::Warning, message, hint: None });
+                }
+            }
+        }
+        let spec = AgentSpec {
+            name: self.entry.clone(),
+            conversation: id.to_owned(),
+            opener: self.setup.agent.opener.clone(),
+            max_iterations: self.setup.agent.max_iterations,
+            concurrent_tools: self.setup.agent.concurrent_tools,
+            max_attempts: self.setup.agent.max_attempts,
+            conditions: Conditions { mode: Some(mode), ..Conditions::default() },
+        };
+        let run = Run::new(spec, &self.setup.capabilities.world, resident, preloaded, records);
+        for skipped in run.skipped() {
+            tracing::info!(agent = %self.entry, toolset = %skipped.toolset, tool = %skipped.tool, holder = %skipped.holder,
+                "a tool's name was taken");
+        }
+        (run, tools)
     }
 
     /// The mode that a conversation was given last, or the one that conversations begin in (W3).

@@ -11,6 +11,7 @@ pub mod checks;
 mod conversations;
 mod live;
 pub mod ports;
+mod resting;
 mod tasks;
 mod titles;
 mod turns;
@@ -34,6 +35,7 @@ use build::Built;
 use capabilities::Capabilities;
 use live::Live;
 use ports::{Audit, Cause, Model, PortError, Store, Surroundings, Switches};
+use resting::Shelf;
 
 /// Updates that may wait for a front end before the driver waits for it.
 const UPDATES: usize = 4096;
@@ -77,6 +79,8 @@ pub enum Opening {
 pub struct Setup {
     /// Resolved: startup's builds were reported to its world.
     pub capabilities: Capabilities,
+    /// Live agents kept in memory, at least 1 (R12).
+    pub agent_cache_cap: usize,
     /// How long a health check may take.
     pub check_timeout: Duration,
     /// How long a card's preview may take.
@@ -130,6 +134,7 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let driver = Driver {
         entry,
         live: None,
+        shelf: Shelf::new(setup.agent_cache_cap),
         generations: 0,
         showings: 0,
         window,
@@ -171,6 +176,8 @@ struct Driver {
     setup: Setup,
     entry: AgentName,
     live: Option<Live>,
+    /// The agents of conversations that were left.
+    shelf: Shelf,
     /// Model calls and back-offs so far, over every conversation: what one says is never taken for another's, not even
     /// where a conversation was left and opened again in between.
     generations: u64,

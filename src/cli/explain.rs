@@ -78,8 +78,10 @@ fn text(question: &Question, explained: &Explained, file: &str) -> String {
         Some(id) => format!("in conversation {id}, mode {mode}"),
         None => format!("in a new conversation, mode {mode}"),
     };
-    let mut lines =
-        vec![format!("A call of {} by {} {}.", question.tool, question.agent, explanation.outcome), format!("  {scene}")];
+    let mut lines = vec![
+        format!("A call of {} by {} {}.", question.tool, question.agent, explanation.outcome),
+        format!("  {scene}"),
+    ];
     let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     let blocks = [
         ("1 available", yes(explanation.available.yes), &explanation.available.reasons),

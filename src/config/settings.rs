@@ -199,8 +199,7 @@ pub(super) const ASSISTANT_AGENT_CACHE_CAP: Setting = cold(
     "agent_cache_cap",
     Kind::Integer { least: 1, most: 1000 },
     Default::Integer(8),
-    "Live agents kept in memory; the least recently used beyond it is built anew when needed. Takes effect with the \
-     version that delegates.",
+    "Agents of conversations kept in memory as they are; the least recently used beyond it is rebuilt from its log.",
 );
 pub(super) const ASSISTANT_MAX_ITERATIONS: Setting = cold(
     "max_iterations",

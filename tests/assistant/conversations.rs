@@ -6,7 +6,7 @@ use kokua::assistant::Opening;
 
 use crate::house::{Bench, Options, alerts, call, sent, shape, text, words};
 
-fn session(events: &[Event]) -> String {
+pub(crate) fn session(events: &[Event]) -> String {
     events
         .iter()
         .find_map(|event| match event {

@@ -615,6 +615,7 @@ pub(crate) struct Options {
     pub(crate) attendance: Attendance,
     pub(crate) allow: &'static [&'static str],
     pub(crate) max_attempts: u32,
+    pub(crate) agent_cache_cap: usize,
     pub(crate) check_timeout: Duration,
     pub(crate) preview_timeout: Duration,
 }
@@ -627,6 +628,7 @@ impl Default for Options {
             attendance: Attendance::Attended,
             allow: &[],
             max_attempts: 1,
+            agent_cache_cap: 8,
             check_timeout: DEADLINE,
             preview_timeout: DEADLINE,
         }
@@ -723,6 +725,7 @@ impl House {
                 build_timeout: DEADLINE,
                 health: Health::default(),
             },
+            agent_cache_cap: options.agent_cache_cap,
             check_timeout: options.check_timeout,
             preview_timeout: options.preview_timeout,
             agent: AgentSettings {

@@ -2,11 +2,14 @@
 
 use std::sync::mpsc::Sender;
 
+use kokua::access::report::ToolsetState;
 use kokua::access::{AgentName, Answer, ToolId};
 use kokua::agent::{Command, Ending, Event, TurnEnd};
+use kokua::assistant::Opening;
 use serde_json::json;
 
-use crate::house::{Bench, Building, alerts, call, calls, load, results, shape, words};
+use crate::conversations::session;
+use crate::house::{Bench, Building, Options, alerts, call, calls, load, results, shape, words};
 
 /// A turn whose load of `extra` is under way until a word is sent.
 async fn loading(bench: &mut Bench) -> Sender<()> {
@@ -19,8 +22,8 @@ async fn loading(bench: &mut Bench) -> Sender<()> {
 }
 
 #[tokio::test]
-async fn a_loaded_tool_runs_and_r12_is_preloaded_after_the_conversation_is_opened_again() {
-    let mut bench = Bench::new().await;
+async fn r12_a_loaded_tool_runs_and_is_preloaded_when_its_agent_is_rebuilt() {
+    let mut bench = Bench::with(Options { agent_cache_cap: 1, ..Options::default() }).await;
     bench.plays([load("extra"), call("more"), words("Done.")]);
     let events = bench.turn("go").await;
     assert_eq!(results(&events)[1], (2, Ending::Ok, "more of build 1".to_owned()));
@@ -39,7 +42,7 @@ async fn a_loaded_tool_runs_and_r12_is_preloaded_after_the_conversation_is_opene
 
 #[tokio::test]
 async fn r14_a_preload_that_fails_is_no_alert_and_the_next_load_reads_the_error() {
-    let mut bench = Bench::new().await;
+    let mut bench = Bench::with(Options { agent_cache_cap: 1, ..Options::default() }).await;
     bench.plays([load("extra"), words("Loaded.")]);
     bench.turn("go").await;
     bench.submit(Command::New);
@@ -140,7 +143,7 @@ async fn f3_shows_a_load_before_the_next_call() {
     let events = bench.until_report().await;
     let Some(Event::Report(report)) = events.last() else { panic!("a report") };
     let row = report.toolsets.iter().find(|row| row.name.as_str() == "other").unwrap();
-    assert_eq!(row.state, kokua::access::report::ToolsetState::Loaded);
+    assert_eq!(row.state, ToolsetState::Loaded);
     // An answer to a call that asks nothing is nobody's.
     bench.answer(1, Answer::AllowedOnce);
     bench.until_end().await;
@@ -217,4 +220,63 @@ async fn r6_a_build_that_blocks_holds_up_nobody() {
     let events = bench.turn("and you?").await;
     assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered })));
     word.send(()).unwrap();
+}
+
+/// The state of a toolset in the report that follows `command`.
+async fn state_after(bench: &mut Bench, command: Command, toolset: &str) -> ToolsetState {
+    bench.submit(command);
+    bench.until_replayed().await;
+    let events = bench.until_report().await;
+    let Some(Event::Report(report)) = events.last() else { panic!("a report") };
+    report.toolsets.iter().find(|row| row.name.as_str() == toolset).unwrap().state.clone()
+}
+
+#[tokio::test]
+async fn r12_an_agent_that_rests_keeps_its_load_and_an_evicted_one_preloads_it() {
+    // Room for one beside the one in view, and for none.
+    for (agent_cache_cap, kept) in [(2, ToolsetState::Loaded), (1, ToolsetState::Preloaded)] {
+        let house = Bench::new().await.house.clone();
+        let mut bench = house.open(Options { agent_cache_cap, ..Options::default() }).await;
+        let first = session(&bench.until_replayed().await);
+        bench.plays([load("other"), words("Done.")]);
+        bench.turn("go").await;
+        let open = Command::Open { id: first.clone() };
+        state_after(&mut bench, Command::New, "other").await;
+        assert_eq!(state_after(&mut bench, open.clone(), "other").await, kept, "cap {agent_cache_cap}");
+        // It calls what it loaded as before, and its log goes on.
+        bench.plays([call("thing"), words("Done.")]);
+        let events = bench.turn("again").await;
+        assert_eq!(results(&events)[0].1, Ending::Ok);
+        // A second conversation in between evicts it where there is room for one.
+        state_after(&mut bench, Command::New, "other").await;
+        bench.plays([words("Hello.")]);
+        bench.turn("hi").await;
+        state_after(&mut bench, Command::New, "other").await;
+        bench.plays([words("Hello.")]);
+        bench.turn("hi").await;
+        state_after(&mut bench, Command::New, "other").await;
+        assert_eq!(state_after(&mut bench, open, "other").await, ToolsetState::Preloaded);
+        bench.quit().await;
+    }
+}
+
+#[tokio::test]
+async fn r12_an_agent_at_rest_is_not_used_for_a_log_that_somebody_else_went_on_with() {
+    let mut bench = Bench::new().await;
+    let first = "conversation-1".to_owned();
+    bench.plays([load("other"), words("Done.")]);
+    bench.turn("go").await;
+    state_after(&mut bench, Command::New, "other").await;
+    let house = bench.house.clone();
+    let mut elsewhere = house.open(Options { opening: Opening::Stored(first.clone()), ..Options::default() }).await;
+    elsewhere.until_replayed().await;
+    elsewhere.plays([words("From elsewhere.")]);
+    elsewhere.turn("hello").await;
+    elsewhere.quit().await;
+    let open = Command::Open { id: first };
+    assert_eq!(state_after(&mut bench, open, "other").await, ToolsetState::Preloaded);
+    bench.plays([words("Yes.")]);
+    bench.turn("do you know?").await;
+    let asked = format!("{:?}", bench.requests().last().unwrap().messages);
+    assert!(asked.contains("From elsewhere."), "{asked}");
 }
