@@ -165,8 +165,8 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
 /// `> companion   withholds kind:mcp, mcp`.
 fn mode_line(name: &ModeName, withheld: &[String], current: bool) -> String {
     let mark = if current { '>' } else { ' ' };
-    let withheld = if withheld.is_empty() { "nothing".to_owned() } else { withheld.join(", ") };
-    clean_line(&format!("{mark} {name:<14} withholds {withheld}"))
+    let withheld = if withheld.is_empty() { "nothing".to_owned() } else { clean_line(&withheld.join(", ")) };
+    format!(" {mark} {:<14} withholds {withheld}", clean_line(name.as_str()))
 }
 
 /// A turn or a title changes the list of conversations: asked for again where it is on the screen.
