@@ -87,11 +87,15 @@ fn offer_chain(criterion: &mut Criterion) {
     let names = held.tools().iter().map(|tool| tool.id.name.clone()).collect();
     let conditions = Conditions {
         mode: Some(world.mode("companion").expect("a shipped mode")),
-        allow: Some(AllowList { names, held: 500 }),
+        allow: Some(AllowList::new(names, &held)),
         ..Conditions::default()
     };
     assert_eq!(held.tools().len(), 500, "the budget is for 500 tools");
     criterion.bench_function("offer of 500 tools", |bencher| {
+        let life = Life::new(&agent, &held);
+        bencher.iter(|| offer(black_box(&world), black_box(life)));
+    });
+    criterion.bench_function("offer of 500 tools, every filter awake", |bencher| {
         let life = Life::new(&agent, &held).under(&conditions);
         bencher.iter(|| offer(black_box(&world), black_box(life)));
     });

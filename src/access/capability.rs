@@ -11,7 +11,7 @@ use super::conditions::Life;
 use super::declare::{AgentDeclaration, Available};
 use super::held::{Arrival, Held};
 use super::name::{AgentName, Owner, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{Chain, Filter, Question, offer};
+use super::offer::{Chain, Filter, offer};
 use super::policy::{Entry, GateList, Policy};
 use super::registry::ToolFacts;
 use super::world::World;
@@ -279,7 +279,7 @@ fn ability(world: &World, agent: &AgentName, id: &ToolId, facts: &ToolFacts) -> 
         withheld: {
             let conditions = world.default_conditions();
             let chain = Chain::new(world, &conditions);
-            let mut reasons = chain.withholds(Question::absent(id, facts.trigger));
+            let mut reasons = chain.withholds(chain.absent(id, facts.trigger));
             // Whether it is loaded, and whether its trigger holds, is not what it can ever do.
             let lasting = |filter: &Filter| !matches!(filter, Filter::NotLoaded | Filter::Trigger);
             let found = reasons.find(|(filter, _)| lasting(filter));

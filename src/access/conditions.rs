@@ -49,14 +49,37 @@ fn has_link(text: &str) -> bool {
     })
 }
 
-/// A turn's exclusions, written as what may still be called (W6): a guest's turn.
+/// A turn's exclusions, written as what may still be called (W6): a guest's turn. What becomes held while the turn runs is
+/// outside, whatever its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowList {
-    /// Declared tool names, core tools included.
-    pub names: BTreeSet<ToolName>,
-    /// How many tools the agent held when the turn began, or a worker when it was wired. What became held since is outside,
-    /// whatever its name.
-    pub held: usize,
+    names: BTreeSet<ToolName>,
+    /// For each tool that was held when the turn began, whether it is on the list.
+    held: Vec<bool>,
+}
+
+impl AllowList {
+    /// The list of a turn that begins now, or of a worker that is wired now, with `held`. `names`: declared tool names, core
+    /// tools included.
+    pub fn new(names: BTreeSet<ToolName>, held: &Held) -> Self {
+        let held = held.tools().iter().map(|tool| names.contains(&tool.id.name)).collect();
+        Self { names, held }
+    }
+
+    /// The same list for a worker that is wired now.
+    #[must_use]
+    pub fn for_worker(&self, held: &Held) -> Self {
+        Self::new(self.names.clone(), held)
+    }
+
+    /// Why the tool at this place of the held list is outside, if it is; `None`: it is not held.
+    pub(super) fn excludes(&self, place: Option<usize>) -> Option<&'static str> {
+        match place.and_then(|place| self.held.get(place)) {
+            Some(true) => None,
+            Some(false) => Some("this turn may call other tools only"),
+            None => Some("it was not held when this turn began, which may call no more than that"),
+        }
+    }
 }
 
 /// The conditions of one agent's turn.
@@ -78,13 +101,13 @@ pub const UNCONDITIONAL: &Conditions =
 
 impl Conditions {
     /// What holds for a worker spawned or composed under these conditions (O7): the same mode, the same allow-list over what
-    /// the worker holds from its start, and every family so far with its own. Its task is its only user message.
+    /// the worker holds from its start (`held`), and every family so far with its own. Its task is its only user message.
     #[must_use]
-    pub fn for_worker(&self, family: Option<ToolsetName>, held_at_start: usize, task: &str) -> Self {
+    pub fn for_worker(&self, family: Option<ToolsetName>, held: &Held, task: &str) -> Self {
         Self {
             mode: self.mode.clone(),
             families: self.families.iter().cloned().chain(family).collect(),
-            allow: self.allow.as_ref().map(|allow| AllowList { names: allow.names.clone(), held: held_at_start }),
+            allow: self.allow.as_ref().map(|allow| allow.for_worker(held)),
             triggers: Trigger::holding([task]),
         }
     }

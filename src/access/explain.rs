@@ -10,7 +10,7 @@ use super::declare::Available;
 use super::grant::Answer;
 use super::held::Arrival;
 use super::name::{AgentName, ToolId, ToolsetName, did_you_mean, near};
-use super::offer::{Chain, Filter, Question};
+use super::offer::{Chain, Filter};
 use super::policy::{Decision, GateList};
 use super::reason::Reason;
 use super::report::source;
@@ -132,7 +132,7 @@ pub(super) fn obstacles<'a>(
         (!world.may_hold(life.agent, tool)).then(|| of_rule(format!("is not available to '{}'", life.agent)));
     let withheld = holding.into_iter().flat_map(move |holding| {
         let chain = Chain::new(world, life.conditions);
-        let question = Question::held(holding, place.unwrap_or_default());
+        let question = chain.held(holding, place.unwrap_or_default());
         let withheld: Vec<_> = chain.withholds(question).collect();
         withheld.into_iter().map(|(filter, reason)| Obstacle { filter: Some(filter), reason })
     });
@@ -177,7 +177,7 @@ pub fn off(world: &World, life: Life<'_>, toolset: &ToolsetName) -> Option<(Filt
     let chain = Chain::new(world, life.conditions);
     // What W6 says of a toolset depends on whether its tools are held: each tool's row says it.
     let of_all = |filter: &Filter| !matches!(filter, Filter::NotLoaded | Filter::Trigger | Filter::Exclusion);
-    let mut withholding = chain.withholds(Question::toolset(&owner));
+    let mut withholding = chain.withholds(chain.toolset(&owner));
     withholding.find(|(filter, _)| of_all(filter))
 }
 
@@ -307,8 +307,8 @@ fn explain_offered(world: &World, life: Life<'_>, tool: &ToolId, held: &Finding)
     let chain = Chain::new(world, life.conditions);
     let place = life.held.place(tool);
     let question = match place.and_then(|index| Some((index, life.held.tools().get(index)?))) {
-        Some((index, holding)) => Question::held(holding, index),
-        None => Question::absent(tool, world.trigger(tool)),
+        Some((index, holding)) => chain.held(holding, index),
+        None => chain.absent(tool, world.trigger(tool)),
     };
     // That it is not loaded is what `held` says.
     let withheld = chain.withholds(question).filter(|(filter, _)| *filter != Filter::NotLoaded);

@@ -63,16 +63,16 @@ pub(super) struct Mode {
 }
 
 impl Mode {
-    /// The words that withhold a tool of `owner`, or the whole toolset where `tool` is `None`: as written, with their places.
+    /// The words that withhold a tool of `owner`, which is of `kind`, or the whole toolset where `tool` is `None`: as written, with their places.
     pub(super) fn withholds<'a>(
         &'a self,
-        registry: &'a Registry,
         owner: &'a Owner,
+        kind: Option<Kind>,
         tool: Option<&'a str>,
     ) -> impl Iterator<Item = (&'a str, Option<Span>)> {
         let matches = move |word: &&Word| match (&word.target, owner) {
             (Target::Toolset(named), Owner::Toolset(toolset)) => named == toolset,
-            (Target::Kind(kind), Owner::Toolset(toolset)) => registry.kind(toolset) == Some(*kind),
+            (Target::Kind(named), Owner::Toolset(_)) => Some(*named) == kind,
             (Target::Core(named), Owner::Core) => tool == Some(named.as_str()),
             (Target::Toolset(_) | Target::Kind(_), Owner::Core) | (Target::Core(_), Owner::Toolset(_)) => false,
         };

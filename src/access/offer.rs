@@ -9,7 +9,7 @@ use super::held::HeldTool;
 use super::mode::Mode;
 use super::name::{Owner, ToolId, ToolName, ToolsetName};
 use super::reason::Reason;
-use super::registry::Risk;
+use super::registry::{Kind, Risk};
 use super::world::World;
 
 /// A filter of the chain, in its order.
@@ -122,6 +122,8 @@ pub(super) struct Chain<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
     owner: &'a Owner,
+    /// Who provides it; `None` for the program itself.
+    kind: Option<Kind>,
     /// `None`: the whole toolset.
     tool: Option<(&'a ToolName, Option<Trigger>)>,
     /// Its place in the held list, if it is held.
@@ -129,19 +131,9 @@ pub(super) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// About a held tool.
-    pub(super) fn held(tool: &'a HeldTool, index: usize) -> Self {
-        Self { owner: &tool.id.owner, tool: Some((&tool.id.name, tool.trigger)), held: Some(index) }
-    }
-
-    /// About a tool that is not held.
-    pub(super) fn absent(tool: &'a ToolId, trigger: Option<Trigger>) -> Self {
-        Self { owner: &tool.owner, tool: Some((&tool.name, trigger)), held: None }
-    }
-
-    /// About all of a toolset that is not held.
-    pub(super) fn toolset(owner: &'a Owner) -> Self {
-        Self { owner, tool: None, held: None }
+    /// About another held tool of the same owner.
+    fn beside(self, tool: &'a HeldTool, index: usize) -> Self {
+        Self { tool: Some((&tool.id.name, tool.trigger)), held: Some(index), ..self }
     }
 
     fn of_toolset(&self) -> Option<&'a ToolsetName> {
@@ -185,7 +177,7 @@ fn mode(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
         let text = format!("mode '{name}' withholds {word}");
         span.map_or_else(|| Reason::rule(text.clone()), |span| Reason::at(text.clone(), span))
     };
-    mode.withholds(chain.world.registry(), question.owner, tool).map(reason).collect()
+    mode.withholds(question.owner, question.kind, tool).map(reason).collect()
 }
 
 /// W4: a worker that was narrowed keeps its family and what a core tool of it needs.
@@ -209,15 +201,8 @@ fn not_loaded(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
 
 /// W6: what is not on the turn's list, or became held since the turn began.
 fn exclusion(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
-    let Some(allow) = &chain.conditions.allow else { return Vec::new() };
-    let listed = question.tool.is_none_or(|(name, _)| allow.names.contains(name));
-    let in_time = question.held.is_some_and(|index| index < allow.held);
-    let text = match (listed, in_time) {
-        (true, true) => return Vec::new(),
-        (false, _) => "this turn may call other tools only",
-        (true, false) => "it was not held when this turn began, which may call no more than that",
-    };
-    vec![Reason::rule(text)]
+    let allow = chain.conditions.allow.as_ref();
+    allow.and_then(|allow| allow.excludes(question.held)).map(Reason::rule).into_iter().collect()
 }
 
 /// W7.
@@ -235,6 +220,30 @@ impl<'a> Chain<'a> {
         Self { world, conditions, mode: conditions.mode.as_ref().and_then(|mode| world.modes.get(mode)) }
     }
 
+    /// About a held tool.
+    pub(super) fn held(&self, tool: &'a HeldTool, index: usize) -> Question<'a> {
+        let (owner, tool) = (&tool.id.owner, Some((&tool.id.name, tool.trigger)));
+        Question { owner, kind: self.kind(owner), tool, held: Some(index) }
+    }
+
+    /// About a tool that is not held.
+    pub(super) fn absent(&self, tool: &'a ToolId, trigger: Option<Trigger>) -> Question<'a> {
+        let (owner, tool) = (&tool.owner, Some((&tool.name, trigger)));
+        Question { owner, kind: self.kind(owner), tool, held: None }
+    }
+
+    /// About all of a toolset that is not held.
+    pub(super) fn toolset(&self, owner: &'a Owner) -> Question<'a> {
+        Question { owner, kind: self.kind(owner), tool: None, held: None }
+    }
+
+    fn kind(&self, owner: &Owner) -> Option<Kind> {
+        match owner {
+            Owner::Toolset(toolset) => self.world.registry().kind(toolset),
+            Owner::Core => None,
+        }
+    }
+
     /// Every filter that withholds, in the chain's order, with all its reasons (O1): lazily, for an offer reads only the
     /// first.
     pub(super) fn withholds(&self, question: Question<'a>) -> impl Iterator<Item = (Filter, Reason)> {
@@ -249,7 +258,7 @@ impl<'a> Chain<'a> {
     /// Why a toolset that is not held can be neither loaded, composed nor spawned into now (O7): W1, W3, W4 or W6.
     pub(super) fn refuses(&self, owner: &'a Owner) -> Option<(Filter, Reason)> {
         const FINAL: [Filter; 4] = [Filter::SwitchedOff, Filter::Mode, Filter::Family, Filter::Exclusion];
-        self.withholds(Question::toolset(owner)).find(|(filter, _)| FINAL.contains(filter))
+        self.withholds(self.toolset(owner)).find(|(filter, _)| FINAL.contains(filter))
     }
 }
 
@@ -260,8 +269,15 @@ pub fn offer(world: &World, life: Life<'_>) -> Offer {
     let held = life.held.tools();
     let mut kept = Vec::with_capacity(held.len());
     let mut tools = Vec::with_capacity(held.len());
+    let mut last: Option<Question<'_>> = None;
     for (index, tool) in held.iter().enumerate() {
-        let state = match chain.first(Question::held(tool, index)) {
+        let question = match last {
+            // Tools of one toolset stand together: who provides it is looked up once.
+            Some(last) if *last.owner == tool.id.owner => last.beside(tool, index),
+            _ => chain.held(tool, index),
+        };
+        last = Some(question);
+        let state = match chain.first(question) {
             None => {
                 kept.push(index);
                 RowState::Offered
@@ -285,7 +301,7 @@ pub fn offer(world: &World, life: Life<'_>) -> Offer {
                 (tools.iter().map(|tool| tool.name.clone()).collect(), tools.iter().map(|tool| tool.bytes).sum())
             }),
             withheld: chain
-                .first(Question::toolset(&owner))
+                .first(chain.toolset(&owner))
                 .unwrap_or_else(|| Withheld { filter: Filter::NotLoaded, reason: "not loaded".to_owned() }),
         }
     };

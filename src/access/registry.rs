@@ -2,7 +2,7 @@
 //!
 //! The registry says what a name can resolve to; it never says what an agent holds.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ pub struct Registry {
     /// Sections of the configuration that belong to no toolset.
     sections: BTreeSet<String>,
     /// Name to kind: one flat namespace (A3).
-    kinds: BTreeMap<ToolsetName, Kind>,
+    kinds: HashMap<ToolsetName, Kind>,
 }
 
 /// Why a toolset could not be registered.

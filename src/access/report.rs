@@ -14,7 +14,7 @@ use super::explain::off;
 use super::grant::Grant;
 use super::held::{Arrival, HeldTool};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{Chain, Filter, Question, offer};
+use super::offer::{Chain, Filter, offer};
 use super::policy::{Entry, GateList, Policy};
 use super::reason::Reason;
 use super::registry::{Kind, Risk, ToolFacts, ToolsetFacts};
@@ -252,9 +252,9 @@ fn tool_row(world: &World, life: Life<'_>, id: &ToolId, tool: &ToolFacts) -> Too
 
 /// Why a call made now does not carry a tool that is held, or would not if it were.
 fn withheld(world: &World, life: Life<'_>, id: &ToolId, tool: &ToolFacts) -> Option<String> {
-    let held = life.held.place(id).and_then(|index| Some(Question::held(life.held.tools().get(index)?, index)));
-    let question = held.unwrap_or_else(|| Question::absent(id, tool.trigger));
     let chain = Chain::new(world, life.conditions);
+    let held = life.held.place(id).and_then(|index| Some(chain.held(life.held.tools().get(index)?, index)));
+    let question = held.unwrap_or_else(|| chain.absent(id, tool.trigger));
     let mut reasons = chain.withholds(question).filter(|(filter, _)| *filter != Filter::NotLoaded);
     reasons.next().map(|(_, reason)| reason.text)
 }

@@ -123,10 +123,8 @@ impl Run {
                 }
             }
         }
-        if let Some(allow) = &mut run.conditions.allow {
-            // A worker's turn begins when it is wired.
-            allow.held = run.held.tools().len();
-        }
+        // A worker's turn begins when it is wired.
+        run.conditions.allow = run.conditions.allow.map(|allow| allow.for_worker(&run.held));
         let names = world.names_line(run.life());
         run.system = prompt::assemble(&run.spec.opener, guidance.iter().map(String::as_str), names.as_deref());
         run

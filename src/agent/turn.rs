@@ -151,8 +151,7 @@ impl<'a> Step<'a> {
     }
 
     fn start(&mut self, text: String, attendance: Attendance, only: Option<BTreeSet<ToolName>>) {
-        let held = self.run.held.tools().len();
-        self.run.conditions.allow = only.map(|names| AllowList { names, held });
+        self.run.conditions.allow = only.map(|names| AllowList::new(names, &self.run.held));
         for toolset in std::mem::take(&mut self.run.unrecorded) {
             let of_it = |tool: &&HeldTool| tool.id.toolset() == Some(&toolset);
             let tools = self.run.held.tools().iter().filter(of_it).map(|tool| tool.id.name.clone()).collect();
