@@ -127,9 +127,18 @@ pub(super) struct Policies {
     declared: BTreeMap<AgentName, usize>,
     pub(super) floor: Policy,
     owners: BTreeMap<ToolName, BTreeSet<ToolsetName>>,
-    /// Who composed each composed worker.
-    composers: BTreeMap<AgentName, AgentName>,
+    /// The composed workers.
+    composed: BTreeMap<AgentName, Composed>,
     auto_approval: bool,
+}
+
+/// Where a composed worker comes from.
+#[derive(Debug, Clone)]
+struct Composed {
+    /// Who composed it.
+    composer: AgentName,
+    /// The declared agent at the top: those between it and the worker were composed and declare nothing.
+    declared: AgentName,
 }
 
 /// What is wrong with an entry in the light of a build.
@@ -237,7 +246,7 @@ impl Policies {
             declared,
             floor,
             owners: BTreeMap::new(),
-            composers: BTreeMap::new(),
+            composed: BTreeMap::new(),
             auto_approval: declarations.auto_approval,
         }
     }
@@ -247,31 +256,32 @@ impl Policies {
         &self.all[self.declared.get(agent).copied().unwrap_or(0)]
     }
 
-    /// The pairs that hold for `agent` (P4, D8): a declared agent's one, or the default pair and then its composer's own for a
-    /// composed worker, at any depth.
-    pub(super) fn lineage<'a>(&'a self, agent: &'a AgentName) -> impl Iterator<Item = &'a Policy> {
-        // An agent that composed nothing ends the walk, so it is its own pair that comes last.
-        std::iter::successors(Some(agent), |agent| self.composers.get(*agent)).map(|agent| self.of(agent))
+    /// The pairs that hold for `agent` (P4, D8): a declared agent's one; for a composed worker the default pair, and that of
+    /// the declared agent above it.
+    pub(super) fn lineage(&self, agent: &AgentName) -> impl Iterator<Item = &Policy> {
+        let above = self.composed.get(agent).map(|composed| self.of(&composed.declared));
+        std::iter::once(self.of(agent)).chain(above)
     }
 
-    /// Binds a composed worker's policy to its composer's (D8).
+    /// Binds a composed worker's policy to its composer's (D8), whatever becomes of the composer.
     pub(super) fn compose(&mut self, worker: AgentName, composer: AgentName) {
-        self.composers.insert(worker, composer);
+        let declared = self.composed.get(&composer).map_or_else(|| composer.clone(), |above| above.declared.clone());
+        self.composed.insert(worker, Composed { composer, declared });
     }
 
     /// Forgets a composed worker.
     pub(super) fn dissolve(&mut self, worker: &AgentName) {
-        self.composers.remove(worker);
+        self.composed.remove(worker);
     }
 
     /// Who composed `agent`, if somebody did.
     pub(super) fn composer(&self, agent: &AgentName) -> Option<&AgentName> {
-        self.composers.get(agent)
+        self.composed.get(agent).map(|composed| &composed.composer)
     }
 
     /// Whether `agent` was composed by another.
     pub(super) fn is_composed(&self, agent: &AgentName) -> bool {
-        self.composers.contains_key(agent)
+        self.composed.contains_key(agent)
     }
 
     /// Whether `agent` declares its own pair.
