@@ -2,6 +2,9 @@
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "a test reads and writes the documents that it checks")]
 
+#[path = "docs/rules.rs"]
+mod rules;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -19,6 +22,7 @@ struct Generated {
 /// Every generated part. A new table is a row here and a pair of marks in the document:
 /// `<!-- generated: NAME -->` and `<!-- end -->`.
 const GENERATED: &[Generated] = &[
+    Generated { file: "docs/access.md", name: "rules", make: rules::table },
     Generated { file: "docs/config.md", name: "config keys", make: kokua::config::reference },
     Generated { file: "docs/keys.md", name: "keys", make: kokua::ui::keys_table_markdown },
     Generated { file: "docs/keys.md", name: "commands", make: kokua::ui::commands_table_markdown },
