@@ -35,7 +35,7 @@ impl World {
     /// The exact answer: unknown, resident, already loaded, withheld from this turn, not connected, or refused.
     pub fn may_load(&self, life: Life<'_>, name: &str) -> Result<ToolsetName, String> {
         let name = name.trim();
-        let Some(toolset) = self.table(life.agent).available.iter().find(|toolset| toolset.as_str() == name) else {
+        let Some(toolset) = self.table(life.agent).every().find(|toolset| toolset.as_str() == name) else {
             let loadable = self.loadable(life);
             let rest = if loadable.is_empty() {
                 "Everything available is already in your tools.".to_owned()
@@ -61,7 +61,7 @@ impl World {
         let filter = filter.trim();
         let wanted = filter.to_lowercase();
         let mut lines = Vec::new();
-        for toolset in &self.table(life.agent).available {
+        for toolset in self.table(life.agent).every() {
             let description = self.registry.get(toolset.as_str()).map_or("", |facts| facts.description.as_str());
             if !toolset.as_str().contains(&wanted) && !description.to_lowercase().contains(&wanted) {
                 continue;
@@ -112,7 +112,7 @@ impl World {
     /// The loadable toolsets of an agent: available, not held, and neither refused nor off.
     pub(super) fn loadable(&self, life: Life<'_>) -> Vec<&ToolsetName> {
         let is_loadable = |toolset: &&ToolsetName| matches!(self.listed(life, toolset), Listed::Loadable);
-        self.table(life.agent).available.iter().filter(is_loadable).collect()
+        self.table(life.agent).every().filter(is_loadable).collect()
     }
 
     fn listed(&self, life: Life<'_>, toolset: &ToolsetName) -> Listed {

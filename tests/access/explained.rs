@@ -250,3 +250,142 @@ fn k1_json_is_flat_where_it_is_read() {
     let ledger = serde_json::to_value(offer(&world, Life::new(&me(), &world.fresh(&me()))).ledger).unwrap();
     assert_eq!(ledger["tools"][0]["state"], "offered");
 }
+
+/// Every reason of every answer, for one tool that everything is wrong with.
+#[test]
+fn k4_each_answer_has_all_its_reasons_each_with_its_place() {
+    let mut registry = registry(&["time", "web", "files"]);
+    registry.register(toolset_facts("weather", Kind::Mcp)).unwrap();
+    let mut declarations = declare(vec![
+        agent("assistant", 10)
+            .available(&["time", "weather", "web", "files"])
+            .resident(&["time", "files"])
+            .confirm(&["weather", "files.forecast"])
+            .review(&["time.now"]),
+    ]);
+    declarations.floor = entries(&["weather.forecast"], 5).entries;
+    declarations.modes = vec![kokua::access::declare::ModeDeclaration {
+        name: Spanned::new("quiet".to_owned(), span(40)),
+        withhold: ["kind:mcp", "weather"].map(|word| Spanned::new(word.to_owned(), span(41))).to_vec(),
+    }];
+    let mut world = World::new(declarations, registry).unwrap();
+    world.define_core(core());
+    world.report_build(&toolset("time"), &tools(&["now"])).unwrap();
+    world.report_build(&toolset("files"), &tools(&["forecast"])).unwrap();
+    let waiting = ToolFacts { trigger: Some(Trigger::Link), ..facts("forecast") };
+    world.report_build(&toolset("weather"), std::slice::from_ref(&waiting)).unwrap();
+    world.resolve().unwrap();
+    let weather = toolset("weather");
+    world.switch_off(words(&["weather"], 50)).unwrap();
+    world.report_fact(&weather, None, Some(Fact::NotConnected("refused".to_owned())));
+    world.report_fact(&weather, Some("forecast"), Some(Fact::ChangedSinceAccepted));
+    world.report_check(&weather, None, Some("slow".to_owned()));
+    world.report_check(&weather, Some("forecast"), Some("no key".to_owned()));
+    world.report_failure(&weather, "no route");
+    let conditions = Conditions {
+        mode: Some(world.mode("quiet").unwrap()),
+        families: vec![toolset("time"), toolset("web")],
+        allow: Some(AllowList { names: [ToolName::new("now")].into(), held: 9 }),
+        triggers: std::collections::BTreeSet::new(),
+    };
+    let (agent, tool) = (me(), id("weather.forecast"));
+    let texts = |reasons: &[Reason]| reasons.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let held = world.fresh(&agent);
+    let life = Life::new(&agent, &held).under(&conditions);
+    let told = explain(&world, life, &tool, None);
+    let filters = [
+        "[toolsets].disabled names it, line 50",
+        "its server is not connected: refused (its server)",
+        "changed since it was accepted (its server)",
+        "slow (its health check)",
+        "no key (its health check)",
+        "mode 'quiet' withholds kind:mcp, line 41",
+        "mode 'quiet' withholds weather, line 41",
+        "this worker was narrowed to 'time'",
+        "this worker was narrowed to 'web'",
+        "this turn may call other tools only",
+        "no http(s) link stands in the last 3 user messages",
+    ];
+    assert_eq!(texts(&told.available.reasons), ["available of [agents.assistant.tools] names 'weather', line 12"]);
+    assert_eq!(
+        texts(&told.held.reasons),
+        [
+            "'weather' could not be built: no route (its last build)",
+            "resident of [agents.assistant.tools] leaves 'weather' out: load_tools with that name adds it, line 13",
+        ]
+    );
+    assert_eq!(texts(&told.offered.reasons)[0], "it is not in the context");
+    assert_eq!(texts(&told.offered.reasons)[1..], filters);
+    assert_eq!(
+        texts(&told.approval.reasons),
+        [
+            "'weather' in confirm of [agents.assistant.tools], line 14",
+            "'files.forecast' in confirm of [agents.assistant.tools], by the tool's name: whoever holds it, line 14",
+            "'weather.forecast' in [security].never_auto_approve: only a person's own answer counts, line 5",
+        ]
+    );
+    assert_eq!(texts(&told.dispatched.reasons), ["it is not held"]);
+    assert_eq!(told.outcome, Outcome::NotNow);
+    // Held: the fifth answer has every filter, as the third does, and what dispatch says is the first.
+    let mut held = Held::default();
+    held.add_by(&weather, Arrival::Loaded, Some("call-7".to_owned()), &[waiting]);
+    let life = Life::new(&agent, &held).under(&conditions);
+    let told = explain(&world, life, &tool, None);
+    assert_eq!(texts(&told.held.reasons), ["load_tools loaded it (call-7)"]);
+    assert_eq!(texts(&told.offered.reasons), filters);
+    assert_eq!(told.dispatched.reasons.len(), filters.len());
+    for (reason, filter) in told.dispatched.reasons.iter().zip(&told.offered.reasons) {
+        assert_eq!(reason.place, filter.place);
+        assert!(reason.text.ends_with(&filter.text), "{} is not {}", reason.text, filter.text);
+    }
+    let digest = held.get(&tool).unwrap().digest.clone();
+    let refused = world.dispatch(life, &tool, &digest).unwrap();
+    assert_eq!(refused.replacen("forecast", "it", 1), told.dispatched.reasons[0].text);
+    // A tool that no build has, of a toolset that nobody may hold.
+    let other = explain(&world, life, &id("time.zzz"), None).available;
+    let of_time = "available of [agents.assistant.tools] names 'time', line 12";
+    assert_eq!(texts(&other.reasons), [of_time, "'time' has no such tool (its last build)"]);
+}
+
+#[test]
+fn k4_every_outcome_has_its_case() {
+    let mut declarations = declare(vec![
+        agent("assistant", 10).available(&["fs", "web", "odd", "compute"]).resident(&["fs", "compute"]),
+    ]);
+    declarations.default_pair = default_pair(&["fs.stat", "odd.nothing"], &["compute.run", "web"]);
+    declarations.auto_approval = true;
+    let builds: &[(&str, &[&str])] = &[("fs", &["read_file", "stat"]), ("compute", &["run", "add"])];
+    let mut world = started(declarations, registry(&["fs", "web", "odd", "compute", "other"]), builds);
+    let (agent, held) = (me(), world.fresh(&me()));
+    let outcome = |world: &World, tool: &str| explain(world, Life::new(&agent, &held), &id(tool), None).outcome;
+    assert_eq!(outcome(&world, "fs.read_file"), Outcome::Runs);
+    assert_eq!(outcome(&world, "core.load_tools"), Outcome::Runs);
+    assert_eq!(outcome(&world, "fs.stat"), Outcome::Asks);
+    assert_eq!(outcome(&world, "compute.run"), Outcome::AsksReviewer);
+    assert_eq!(outcome(&world, "web.get"), Outcome::NotNow, "one load away");
+    assert_eq!(outcome(&world, "other.x"), Outcome::Never, "no table lists it");
+    assert_eq!(outcome(&world, "core.spawn_subagent"), Outcome::Never, "not earned");
+    assert_eq!(outcome(&world, "fs.zzz"), Outcome::Never, "no build has it");
+    assert_eq!(outcome(&world, "odd.x"), Outcome::NotNow);
+    world.report_build(&toolset("odd"), &tools(&["x"])).unwrap_err();
+    assert_eq!(outcome(&world, "odd.x"), Outcome::Never, "refused for good (P9)");
+    // Of a call, what answers counts too.
+    let call = |attendance, allow_line| CallFacts {
+        conversation: "c1",
+        agent: &agent,
+        tool: held.get(&id("fs.stat")).unwrap(),
+        arguments: "{}",
+        attendance,
+        sight: Sight::OnScreen,
+        allow_line,
+    };
+    let of_call = |world: &World, call: CallFacts<'_>| {
+        explain(world, Life::new(&agent, &held), &id("fs.stat"), Some(&call)).outcome
+    };
+    assert_eq!(of_call(&world, call(Attendance::Attended, None)), Outcome::Asks);
+    assert_eq!(of_call(&world, call(Attendance::Attended, Some(1))), Outcome::Runs);
+    assert_eq!(of_call(&world, call(Attendance::Unattended, None)), Outcome::NotNow, "auto-denied");
+    // Held and withheld.
+    world.switch_off(words(&["fs"], 3)).unwrap();
+    assert_eq!(outcome(&world, "fs.read_file"), Outcome::NotNow);
+}

@@ -1,10 +1,12 @@
 //! The rules of the access room, one test named after each.
 #![cfg(test)]
 
+mod answered;
 mod approval;
 mod audit;
 mod availability;
 mod common;
+mod conditions;
 mod diff;
 mod explained;
 mod histories;
@@ -13,3 +15,4 @@ mod offered;
 mod residency;
 mod seeds;
 mod startup;
+mod workers;

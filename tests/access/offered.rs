@@ -78,7 +78,21 @@ fn w2_a_check_withholds_a_tool_or_a_toolset_and_unreported_means_yes() {
 }
 
 #[test]
-fn w5_and_o9_one_row_for_each_held_tool_and_each_deferred_toolset() {
+fn w5_what_is_deferred_has_its_reason_in_the_ledger_and_nothing_held_is_withheld_by_it() {
+    let mut world = world();
+    let mut held = world.fresh(&me());
+    let todo = |world: &World, held: &Held| rows(world, held).into_iter().find(|row| row.starts_with("todo")).unwrap();
+    assert_eq!(todo(&world, &held), "todo (not built yet) NotLoaded: not loaded");
+    world.report_failure(&toolset("todo"), "no disk");
+    assert_eq!(todo(&world, &held), "todo (not built yet) NotLoaded: not loaded; its last build failed: no disk");
+    world.report_build(&toolset("todo"), &tools(&["todo"])).unwrap();
+    assert_eq!(todo(&world, &held), "todo (1 tools, 100 bytes) NotLoaded: not loaded");
+    held.add(&toolset("todo"), Arrival::Loaded, &tools(&["todo"]));
+    assert_eq!(todo(&world, &held), "todo.todo offered");
+}
+
+#[test]
+fn o9_one_row_for_each_held_tool_and_each_deferred_toolset() {
     let mut world = world();
     let held = world.fresh(&me());
     world.report_check(&toolset("compute"), Some("run_command"), Some("sandbox is none".to_owned()));
