@@ -1,6 +1,6 @@
 //! The agent that the scripts run: four toolsets, real access, no driver.
 
-use kokua::access::declare::{EntryList, Pair};
+use kokua::access::declare::{EntryList, ModeDeclaration, Pair};
 use kokua::access::{
     AgentDeclaration, AgentName, Attendance, Available, Conditions, Declarations, Kind, Registry, Risk, Span, Spanned,
     ToolFacts, ToolsetFacts, ToolsetName, World,
@@ -49,7 +49,7 @@ pub(crate) fn facts(build: &LoadedToolset) -> Vec<ToolFacts> {
 }
 
 /// `fs` and `compute` resident; `documents`, `todo` and `bare` deferred. `run_command`, `erase_disk` and everything of
-/// `extra` ask first; `erase_disk` is on the floor.
+/// `extra` ask first; `erase_disk` is on the floor. Mode `quiet` withholds `compute` and `load_tools`.
 pub(crate) fn world(extra: &[&str]) -> World {
     let mut registry = Registry::new(["assistant"]);
     for (name, ..) in TOOLSETS {
@@ -78,6 +78,10 @@ pub(crate) fn world(extra: &[&str]) -> World {
             delegates_to: Vec::new(),
         }],
         floor: vec![spanned("compute.erase_disk".to_owned(), 5)],
+        modes: vec![ModeDeclaration {
+            name: spanned("quiet".to_owned(), 6),
+            withhold: ["compute", "core.load_tools"].map(|word| spanned(word.to_owned(), 7)).to_vec(),
+        }],
         ..Declarations::default()
     };
     let mut world = World::new(declarations, registry).expect("valid declarations");

@@ -4,6 +4,7 @@
 
 mod audited;
 mod bounds;
+mod conditions;
 mod house;
 mod properties;
 mod script;
@@ -68,6 +69,7 @@ scripts! {
     r12_what_was_loaded_is_preloaded_and_a_denied_load_is_not
     r5_available_tools_is_answered_here
     r7_r8_a_load_appends_names_the_holder_and_brings_its_guidance
+    r8_guidance_comes_with_the_load_and_the_prompt_paid_nothing_before
     r9_a_failed_build_answers_both
     r9_a_load_that_was_stopped_holds_nothing
     r9_two_loads_of_one_name_join_one_build
@@ -78,4 +80,6 @@ scripts! {
     stop_ends_every_open_call
     stop_while_it_waits_to_try_again
     stop_while_the_model_speaks
+    w3_a_mode_withholds_from_the_next_call_on_and_at_dispatch_at_once
+    w6_a_guests_turn_calls_what_it_may_and_leaves_no_load_behind
 }

@@ -704,3 +704,28 @@ fn a_matrix_of_many_agents_shows_the_selected_one() {
     }
     assert!(frame(&mut ui, NOW).contains("assistant and memory"), "around the end");
 }
+
+#[test]
+fn p5_the_question_names_who_asks_to_run_what() {
+    let heading = |width: u16, keys: &str| {
+        let mut ui = begun(width, 24);
+        turn_with_card(&mut ui);
+        if !keys.is_empty() {
+            press_all(&mut ui, keys, NOW + 5_000, 10);
+        }
+        let shown = frame(&mut ui, NOW + 9_000);
+        let line = shown.lines().find(|line| line.contains("ask ")).unwrap_or_else(|| panic!("no card\n{shown}"));
+        let line = line.trim_start_matches(['─', ' ']);
+        line.split("───").next().unwrap_or(line).trim().to_owned()
+    };
+    let wide = heading(100, "");
+    assert_eq!(wide, "ask 1 of 2 ── Allow assistant to run compute.run_command? ── review");
+    let second = "Ctrl+Y n Esc";
+    let wide = heading(100, second);
+    assert_eq!(wide, "ask 2 of 2 ── Allow coder < assistant to run fs_write.write_file? ── confirm");
+    // The last line of the card names the list too; what is asked stays whole as long as it fits.
+    let narrow = heading(80, second);
+    assert!(narrow.starts_with("ask 2 of 2 ── Allow coder < assistant to run fs_write.write_file?  1-"), "{narrow}");
+    let least = heading(70, second);
+    assert!(least.starts_with("ask 2 of 2 ── coder < assistant ── fs_write.write_file…"), "{least}");
+}

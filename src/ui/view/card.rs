@@ -209,15 +209,19 @@ fn heading(ui: &Ui, card: &Card, room: usize, right: Vec<Span<'static>>) -> Line
         GateList::Confirm => "confirm",
         GateList::Review => "review",
     };
-    let left = vec![
-        Span::styled(format!("ask {} of {}", ui.inbox.place(), ui.inbox.len()), decision),
-        Span::styled(" ── ", border),
-        Span::styled(chain.join(" < "), ui.theme.style(Role::Agent)),
-        Span::styled(" ── ", border),
-        Span::styled(clean_line(&card.ask.tool.to_string()), ui.theme.style(Role::Tool)),
-        Span::styled(" ── ", border),
-        Span::styled(list, ui.theme.style(Role::Text)),
-    ];
+    let text = ui.theme.style(Role::Text);
+    let gap = || Span::styled(" ── ", border);
+    let place = Span::styled(format!("ask {} of {}", ui.inbox.place(), ui.inbox.len()), decision);
+    let agent = Span::styled(chain.join(" < "), ui.theme.style(Role::Agent));
+    let tool = Span::styled(clean_line(&card.ask.tool.to_string()), ui.theme.style(Role::Tool));
+    let words = |words: &'static str| Span::styled(words, text);
+    let question = [place.clone(), gap(), words("Allow "), agent.clone(), words(" to run "), tool.clone(), words("?")];
+    let whole = question.iter().cloned().chain([gap(), words(list)]).collect();
+    // Where it does not fit, the list goes first, for the last line names it; then the words between the names (P5).
+    let ends = if right.is_empty() { 0 } else { columns(&right) + 3 };
+    let fits = |left: &Vec<Span<'static>>| columns(left) + ends + 3 <= room;
+    let left = [whole, question.to_vec()].into_iter().find(fits);
+    let left = left.unwrap_or_else(|| vec![place, gap(), agent, gap(), tool, gap(), words(list)]);
     rule(left, right, room, border)
 }
 
