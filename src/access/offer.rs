@@ -313,8 +313,7 @@ pub fn offer(world: &World, life: Life<'_>) -> Offer {
                 .unwrap_or_else(|| Withheld { filter: Filter::NotLoaded, reason: "not loaded".to_owned() }),
         }
     };
-    let deferred =
-        world.table(life.agent).every().filter(|toolset| life.held.arrival(toolset).is_none()).map(row);
+    let deferred = world.table(life.agent).every().filter(|toolset| life.held.arrival(toolset).is_none()).map(row);
     let deferred = deferred.collect();
     Offer { kept, ledger: Ledger { tools, deferred } }
 }

@@ -311,9 +311,7 @@ fn dropped_defaults(world: &World, agent: &AgentName) -> Vec<String> {
             let all = built.is_some_and(|tools| tools.iter().all(|facts| gated(&ToolId::of(toolset, &facts.name))));
             world.table(agent).reaches(toolset) && !whole && !all
         }
-        GateEntry::Tool(toolset, tool) => {
-            world.table(agent).reaches(toolset) && !gated(&ToolId::of(toolset, tool))
-        }
+        GateEntry::Tool(toolset, tool) => world.table(agent).reaches(toolset) && !gated(&ToolId::of(toolset, tool)),
         GateEntry::Core => world.core_tools(agent).iter().any(|name| !gated(&ToolId::core(name))),
         GateEntry::CoreTool(name) => {
             let tool = ToolId::core(name.as_str());

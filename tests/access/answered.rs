@@ -137,10 +137,7 @@ fn p18_stands_outside_every_pair_for_entry_agent_workers_and_composed_workers() 
     // Explained with its line.
     let approval = explained(&world, &agent_name("coder"), &id("weather.forecast")).approval;
     assert_eq!(approval.list, Some(GateList::Confirm));
-    assert_eq!(
-        approval.reasons[0].to_string(),
-        "no entry matches it, and default of [mcp] is \"confirm\", line 60"
-    );
+    assert_eq!(approval.reasons[0].to_string(), "no entry matches it, and default of [mcp] is \"confirm\", line 60");
 }
 
 #[test]
@@ -205,7 +202,8 @@ fn p21_an_allow_line_answers_for_its_call_and_never_for_the_floor() {
 
 #[test]
 fn p21_a_floor_that_was_reached_by_a_later_build_stops_allow_lines_and_flags() {
-    let mut declarations = declare(vec![agent("assistant", 10).available(&["compute", "files"]).resident(&["compute"])]);
+    let mut declarations =
+        declare(vec![agent("assistant", 10).available(&["compute", "files"]).resident(&["compute"])]);
     declarations.default_pair = default_pair(&["compute"], &[]);
     declarations.floor = entries(&["files"], 5).entries;
     let mut world = started(declarations, registry(&["compute", "files"]), &[("compute", &["erase"])]);

@@ -147,8 +147,7 @@ fn w3_a_declared_mode_replaces_a_shipped_one_whole_and_a_default_mode_is_a_start
     assert_eq!(world.default_mode().as_str(), "companion");
     let left: Vec<&str> = ALL.into_iter().filter(|name| *name != "write_haiku").collect();
     assert_eq!(offered(&world, "assistant", &held, &world.default_conditions()), left);
-    let known: Vec<(String, String)> =
-        world.modes().map(|(name, words)| (name.to_string(), words.join(" "))).collect();
+    let known: Vec<(String, String)> = world.modes().map(|(name, words)| (name.to_string(), words.join(" "))).collect();
     assert_eq!(known, [("companion".to_owned(), "kind:skill".to_owned()), ("work".to_owned(), String::new())]);
     assert_eq!(world.mode("compnion").unwrap_err(), "no mode is named 'compnion'; did you mean 'companion'?");
     assert_eq!(world.mode("zzzz").unwrap_err(), "no mode is named 'zzzz'; modes: companion, work");
@@ -232,9 +231,17 @@ fn w7_a_link_is_an_http_link_in_one_of_the_last_three_user_messages() {
     for linked in ["see https://example.org/a", "(HTTP://Host)", "<http://[::1]:8080>", "a\nhttps://é.example"] {
         assert!(holds(&[linked]), "{linked}");
     }
-    for not_a_link in
-        ["", "http", "https://", "https:// example.org", "www.example.org", "ftp://x.org", "xhttp://x", "http:/x", "file:///etc"]
-    {
+    for not_a_link in [
+        "",
+        "http",
+        "https://",
+        "https:// example.org",
+        "www.example.org",
+        "ftp://x.org",
+        "xhttp://x",
+        "http:/x",
+        "file:///etc",
+    ] {
         assert!(!holds(&[not_a_link]), "{not_a_link}");
     }
     let link = "https://example.org";

@@ -349,9 +349,8 @@ fn k4_each_answer_has_all_its_reasons_each_with_its_place() {
 
 #[test]
 fn k4_every_outcome_has_its_case() {
-    let mut declarations = declare(vec![
-        agent("assistant", 10).available(&["fs", "web", "odd", "compute"]).resident(&["fs", "compute"]),
-    ]);
+    let mut declarations =
+        declare(vec![agent("assistant", 10).available(&["fs", "web", "odd", "compute"]).resident(&["fs", "compute"])]);
     declarations.default_pair = default_pair(&["fs.stat", "odd.nothing"], &["compute.run", "web"]);
     declarations.auto_approval = true;
     let builds: &[(&str, &[&str])] = &[("fs", &["read_file", "stat"]), ("compute", &["run", "add"])];

@@ -116,7 +116,10 @@ fn a9_a_skill_that_gains_a_script_is_judged_before_anybody_holds_it_and_grows_at
     assert!(world.wiring(&me(), &[]).contains(&slot));
     assert_eq!(held.by_declared("rhyme"), None);
     let error = world.register_skill(toolset_facts("files", Kind::Skill)).unwrap_err();
-    assert_eq!(error.to_string(), "two toolsets are named 'files': one is built-in, the other skill; rename one of them");
+    assert_eq!(
+        error.to_string(),
+        "two toolsets are named 'files': one is built-in, the other skill; rename one of them"
+    );
 }
 
 /// What an entry agent reaches without naming it counts as its own everywhere: in entries, in what its own pair dropped, in

@@ -104,7 +104,8 @@ const RULES: &[(&str, &str)] = &[
 ];
 
 /// Rules whose parts are built later: listed where they have a test. Letter, how many, what they are about.
-const LATER: &[(char, usize, &str)] = &[('D', 9, "delegation"), ('L', 6, "arrivals while running"), ('V', 7, "reviewers")];
+const LATER: &[(char, usize, &str)] =
+    &[('D', 9, "delegation"), ('L', 6, "arrivals while running"), ('V', 7, "reviewers")];
 
 /// The tests of one package: file, function.
 type Tests = Vec<(String, String)>;
@@ -283,11 +284,16 @@ fn a_rule_without_a_test_and_a_test_without_a_rule_are_named() {
     };
     let table = table_of(&one_each()).unwrap();
     assert_eq!(table.lines().count(), RULES.len() + 2);
-    assert!(table.ends_with("| **K6** | what held exec tools can do, first of all | `k6_holds` | tests/x.rs |\n"), "{table}");
+    assert!(
+        table.ends_with("| **K6** | what held exec tools can do, first of all | `k6_holds` | tests/x.rs |\n"),
+        "{table}"
+    );
     let mut tests = one_each();
     tests.retain(|(_, test)| test != "r8_holds");
     // A second id counts for nothing, and neither does one in the middle.
-    tests.extend(["r7_and_r8_holds", "about_r8_too", "p99_holds", "v0_holds"].map(|test| ("y.rs".to_owned(), test.to_owned())));
+    tests.extend(
+        ["r7_and_r8_holds", "about_r8_too", "p99_holds", "v0_holds"].map(|test| ("y.rs".to_owned(), test.to_owned())),
+    );
     assert_eq!(
         table_of(&tests).unwrap_err(),
         [
