@@ -173,7 +173,10 @@ fn a9_an_agent_that_names_its_skills_is_given_no_new_one() {
         agent("everything", 30).all().resident(&[]),
     ]);
     world.register_skill(toolset_facts("limerick", Kind::Skill)).unwrap();
-    let reaches = |name: &str| names(&world.available(&agent_name(name))).contains(&"limerick");
+    let reaches = |name: &str| {
+        let slots = world.wiring(&agent_name(name), &[toolset("limerick")]);
+        slots.iter().any(|slot| matches!(slot, Slot::Toolset(skill, _) if skill.as_str() == "limerick"))
+    };
     assert_eq!(["assistant", "poet", "everything"].map(reaches), [false, false, true]);
 }
 
