@@ -360,7 +360,7 @@ mod tests {
         let owner = Owner::Toolset(ToolsetName::new("fs"));
         let asked = |rules: &[(Filter, Rule)], all: bool| {
             ASKED.set(0);
-            let reasons = chain.withholds_by(rules, Question::toolset(&owner));
+            let reasons = chain.withholds_by(rules, chain.toolset(&owner));
             let found = reasons.take(if all { usize::MAX } else { 1 }).count();
             (found, ASKED.get())
         };

@@ -57,9 +57,9 @@ fn in_mode(world: &World, name: &str) -> Conditions {
     Conditions { mode: Some(world.mode(name).unwrap()), ..Conditions::default() }
 }
 
-fn only(names: &[&str], held: usize) -> Conditions {
+fn only(names: &[&str], held: &Held) -> Conditions {
     let names = names.iter().map(|name| ToolName::new(*name)).collect();
-    Conditions { allow: Some(AllowList { names, held }), ..Conditions::default() }
+    Conditions { allow: Some(AllowList::new(names, held)), ..Conditions::default() }
 }
 
 fn family(names: &[&str]) -> Conditions {
@@ -200,7 +200,7 @@ fn w4_a_family_keeps_one_toolset_available_tools_and_activate_skill() {
 #[test]
 fn w6_a_turn_with_an_allow_list_offers_what_it_names_and_held_when_it_began() {
     let (mut world, mut held) = whole();
-    let guest = only(&["stat", "run_command", "available_tools", "extra"], held.tools().len());
+    let guest = only(&["stat", "run_command", "available_tools", "extra"], &held);
     assert_eq!(offered(&world, "assistant", &held, &guest), ["stat", "run_command", "available_tools"]);
     assert_eq!(
         dispatch(&world, &held, &guest, "core.load_tools").as_deref(),
@@ -220,9 +220,9 @@ fn w6_a_turn_with_an_allow_list_offers_what_it_names_and_held_when_it_began() {
         )
     );
     // The next turn has it.
-    let next = only(&["extra"], held.tools().len());
+    let next = only(&["extra"], &held);
     assert_eq!(offered(&world, "assistant", &held, &next), ["extra"]);
-    assert_eq!(offered(&world, "assistant", &held, &only(&[], held.tools().len())), Vec::<&str>::new());
+    assert_eq!(offered(&world, "assistant", &held, &only(&[], &held)), Vec::<&str>::new());
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn w7_a_tool_that_waits_for_a_link_is_held_and_offered_when_there_is_one() {
     );
     assert_eq!(dispatch(&world, &held, &with, "web.web_extract"), None);
     // A worker's task is its one user message: what its spawner was told counts for nothing.
-    let worker = |task: &str| with.for_worker(None, held.tools().len(), task);
+    let worker = |task: &str| with.for_worker(None, &held, task);
     assert_eq!(offered(&world, "assistant", &held, &worker("summarise the page")), ["web_search"]);
     assert_eq!(offered(&world, "assistant", &held, &worker("read https://example.org")).len(), 2);
 }
@@ -277,34 +277,27 @@ fn o7_conditions_pass_to_workers_at_any_depth_and_only_tighten() {
     let (world, held) = whole();
     let worker = world.fresh(&agent_name("coder"));
     let companion = in_mode(&world, "companion");
-    let guest = Conditions { mode: companion.mode.clone(), ..only(&["stat", "forecast"], held.tools().len()) };
-    let cases = [
-        Conditions::default(),
-        companion,
-        in_mode(&world, "no-fs"),
-        guest,
-        only(&[], held.tools().len()),
-        family(&["fs"]),
-    ];
+    let guest = Conditions { mode: companion.mode.clone(), ..only(&["stat", "forecast"], &held) };
+    let cases = [Conditions::default(), companion, in_mode(&world, "no-fs"), guest, only(&[], &held), family(&["fs"])];
     for conditions in cases {
         let names = |held, conditions: &Conditions| {
             offered(&world, "coder", held, conditions).into_iter().map(str::to_owned).collect::<BTreeSet<String>>()
         };
         let above = offered(&world, "assistant", &held, &conditions);
-        let first = conditions.for_worker(None, worker.tools().len(), "do it");
+        let first = conditions.for_worker(None, &worker, "do it");
         assert_eq!(first.mode, conditions.mode);
         // What they have in common, the worker is not offered where its spawner is not.
         let both: BTreeSet<String> = names(&worker, &Conditions::default());
         let wanted: BTreeSet<String> = both.into_iter().filter(|name| above.contains(&name.as_str())).collect();
         assert_eq!(names(&worker, &first), wanted, "{conditions:?}");
         // Deeper, and narrowed: never more.
-        let second = first.for_worker(Some(toolset("compute")), worker.tools().len(), "do it");
+        let second = first.for_worker(Some(toolset("compute")), &worker, "do it");
         assert!(names(&worker, &second).is_subset(&wanted), "{conditions:?}");
-        let third = second.for_worker(Some(toolset("fs")), worker.tools().len(), "do it");
+        let third = second.for_worker(Some(toolset("fs")), &worker, "do it");
         let rest = names(&worker, &third);
         assert!(rest.iter().all(|name| name == "available_tools"), "{rest:?}: of each family");
         assert_eq!(third.mode, conditions.mode);
-        assert_eq!(third.allow.map(|allow| allow.names), conditions.allow.map(|allow| allow.names));
+        assert_eq!(third.allow, conditions.allow.map(|allow| allow.for_worker(&worker)));
     }
 }
 
@@ -319,7 +312,7 @@ fn o7_load_compose_and_spawn_refuse_what_a_filter_withholds_with_its_reason() {
         (world.may_build(life, &toolset(name)), composed.err())
     };
     let no_fs = in_mode(&world, "no-fs");
-    let everything = only(&ALL, held.tools().len());
+    let everything = only(&ALL, &held);
     for (conditions, name, why) in [
         (Conditions::default(), "deploy", "it is switched off: [toolsets].disabled names it"),
         (no_fs.clone(), "fs", "it is withheld in this mode: mode 'no-fs' withholds fs"),
@@ -359,5 +352,5 @@ fn o8_modes_families_and_allow_lists_may_withhold_core_tools() {
     assert!(loads(&Conditions::default()));
     assert!(!loads(&in_mode(&world, "no-fs")));
     assert!(!loads(&family(&["fs"])));
-    assert!(!loads(&only(&["stat"], held.tools().len())));
+    assert!(!loads(&only(&["stat"], &held)));
 }

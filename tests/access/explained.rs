@@ -282,18 +282,19 @@ fn k4_each_answer_has_all_its_reasons_each_with_its_place() {
     world.report_check(&weather, None, Some("slow".to_owned()));
     world.report_check(&weather, Some("forecast"), Some("no key".to_owned()));
     world.report_failure(&weather, "no route");
-    let conditions = Conditions {
+    let under = |held: &Held| Conditions {
         mode: Some(world.mode("quiet").unwrap()),
         families: vec![toolset("time"), toolset("web")],
-        allow: Some(AllowList { names: [ToolName::new("now")].into(), held: 9 }),
+        allow: Some(AllowList::new([ToolName::new("now")].into(), held)),
         triggers: std::collections::BTreeSet::new(),
     };
     let (agent, tool) = (me(), id("weather.forecast"));
     let texts = |reasons: &[Reason]| reasons.iter().map(ToString::to_string).collect::<Vec<_>>();
     let held = world.fresh(&agent);
+    let conditions = under(&held);
     let life = Life::new(&agent, &held).under(&conditions);
     let told = explain(&world, life, &tool, None);
-    let filters = [
+    let mut filters = [
         "[toolsets].disabled names it, line 50",
         "its server is not connected: refused (its server)",
         "changed since it was accepted (its server)",
@@ -303,7 +304,7 @@ fn k4_each_answer_has_all_its_reasons_each_with_its_place() {
         "mode 'quiet' withholds weather, line 41",
         "this worker was narrowed to 'time'",
         "this worker was narrowed to 'web'",
-        "this turn may call other tools only",
+        "it was not held when this turn began, which may call no more than that",
         "no http(s) link stands in the last 3 user messages",
     ];
     assert_eq!(texts(&told.available.reasons), ["available of [agents.assistant.tools] names 'weather', line 12"]);
@@ -329,6 +330,8 @@ fn k4_each_answer_has_all_its_reasons_each_with_its_place() {
     // Held: the fifth answer has every filter, as the third does, and what dispatch says is the first.
     let mut held = Held::default();
     held.add_by(&weather, Arrival::Loaded, Some("call-7".to_owned()), &[waiting]);
+    let conditions = under(&held);
+    filters[9] = "this turn may call other tools only";
     let life = Life::new(&agent, &held).under(&conditions);
     let told = explain(&world, life, &tool, None);
     assert_eq!(texts(&told.held.reasons), ["load_tools loaded it (call-7)"]);
