@@ -58,7 +58,7 @@ fn first_day(program: &[&str]) {
     // 4. A call that asks: the draft goes on meanwhile, and only a focused card takes keys.
     terminal.say("run `ls`");
     let screen = terminal.wait_for("WAITS FOR YOU · 1 of 1");
-    assert!(screen.contains("compute.run_command ── review"), "{screen}");
+    assert!(screen.contains("Allow assistant to run compute.run_command? ── review"), "{screen}");
     let (confirm, review) = (example_line("confirm = "), example_line("review = "));
     assert!(screen.contains(&format!("[assistant.tools] line {review}")), "{screen}");
     terminal.type_text("add a and d");
