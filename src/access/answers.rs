@@ -37,10 +37,12 @@ impl World {
         let name = name.trim();
         let Some(toolset) = self.table(life.agent).available.iter().find(|toolset| toolset.as_str() == name) else {
             let loadable = self.loadable(life);
-            let rest = if loadable.is_empty() {
-                "Everything available is already in your tools.".to_owned()
-            } else {
-                format!("Loadable: {}.", joined(&loadable))
+            let mut missing =
+                self.table(life.agent).available.iter().filter(|other| life.held.arrival(other).is_none());
+            let rest = match (loadable.is_empty(), missing.next()) {
+                (false, _) => format!("Loadable: {}.", joined(&loadable)),
+                (true, None) => "Everything available is already in your tools.".to_owned(),
+                (true, Some(_)) => "Nothing can be loaded now; available_tools says why.".to_owned(),
             };
             return Err(format!("No tool group named '{}'. {rest}", shown(name)));
         };

@@ -169,9 +169,10 @@ fn check(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
     chain.world.says_no(toolset, question.tool.map(|(name, _)| name))
 }
 
-/// W3, core tools included (O8).
+/// W3, core tools included (O8). A mode that is declared no more withholds everything: nobody knows what it was to keep out.
 fn mode(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
-    let (Some(mode), Some(name)) = (chain.mode, &chain.conditions.mode) else { return Vec::new() };
+    let Some(name) = &chain.conditions.mode else { return Vec::new() };
+    let Some(mode) = chain.mode else { return vec![Reason::rule(format!("mode '{name}' is declared no more"))] };
     let tool = question.tool.map(|(tool, _)| tool.as_str());
     let reason = |(word, span): (&str, Option<super::name::Span>)| {
         let text = format!("mode '{name}' withholds {word}");

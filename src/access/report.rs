@@ -309,11 +309,9 @@ fn dropped_defaults(world: &World, agent: &AgentName) -> Vec<String> {
             let whole = own.entries.iter().any(|other| other.gate == entry.gate);
             let built = world.last_build(toolset).filter(|tools| !tools.is_empty());
             let all = built.is_some_and(|tools| tools.iter().all(|facts| gated(&ToolId::of(toolset, &facts.name))));
-            world.table(agent).available.contains(toolset) && !whole && !all
+            world.table(agent).reaches(toolset) && !whole && !all
         }
-        GateEntry::Tool(toolset, tool) => {
-            world.table(agent).available.contains(toolset) && !gated(&ToolId::of(toolset, tool))
-        }
+        GateEntry::Tool(toolset, tool) => world.table(agent).reaches(toolset) && !gated(&ToolId::of(toolset, tool)),
         GateEntry::Core => world.core_tools(agent).iter().any(|name| !gated(&ToolId::core(name))),
         GateEntry::CoreTool(name) => {
             let tool = ToolId::core(name.as_str());

@@ -351,7 +351,7 @@ fn entry_fault(
         let hint = hint.map(|hint| format!("{hint}. An entry is '<toolset>' or '<toolset>.<tool>'"));
         return Some(fault(rule, Some(entry.span), format!("{place}: no toolset is named '{toolset}'"), hint));
     }
-    let lists = |agent: &&AgentDeclaration| table(agent).is_some_and(|table| table.available.contains(toolset));
+    let lists = |agent: &&AgentDeclaration| table(agent).is_some_and(|table| table.reaches(toolset));
     let nobody = !concerned.iter().any(lists);
     match scope {
         Scope::Declared if nobody => wrong(
