@@ -258,7 +258,7 @@ async fn only(prepared: &mut Prepared, names: &[String]) -> Result<Option<BTreeS
     let built = toolsets.iter().filter_map(|toolset| world.last_build(toolset)).flatten();
     let known: BTreeSet<&str> =
         built.map(|facts| facts.name.as_str()).chain(world.core_tools(entry).iter().copied()).collect();
-    for name in names.iter().filter(|name| !known.contains(name.as_str())) {
+    if let Some(name) = names.iter().find(|name| !known.contains(name.as_str())) {
         let hint = did_you_mean(&near(name, known.iter().copied(), 3))
             .unwrap_or_else(|| format!("its tools: {}", known.iter().copied().collect::<Vec<_>>().join(", ")));
         return Err(other(format!("--only: '{entry}' has no tool named '{}'", shown(name)), Some(hint)));

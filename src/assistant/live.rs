@@ -75,9 +75,8 @@ impl Live {
         if self.log.is_none() {
             self.log = Some(begin(&self.id)?);
         }
-        match &mut self.log {
-            Some(log) => log.append(record)?,
-            None => {}
+        if let Some(log) = &mut self.log {
+            log.append(record)?;
         }
         self.recorded += 1;
         Ok(())
