@@ -433,7 +433,7 @@ fn is_at(file: &str, place: &str) -> bool {
 }
 
 fn is_test_file(file: &str) -> bool {
-    file.split('/').any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"))
+    file.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "histories") || part.ends_with("_tests.rs"))
 }
 
 fn starts_with(path: &[String], prefix: &str) -> bool {

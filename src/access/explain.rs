@@ -132,7 +132,7 @@ pub(super) fn obstacles<'a>(
 /// The five answers for `tool`, each with every reason. `call`: a call of it, so that grants, flags and allow lines are
 /// asked too; without one, a call by an attended agent that nothing said earlier answers for.
 pub fn explain(world: &World, life: Life<'_>, tool: &ToolId, call: Option<&CallFacts<'_>>) -> Explanation {
-    let available = explain_available(world, life.agent, tool);
+    let available = explain_available(world, life, tool);
     let held = explain_held(world, life, tool, available.yes);
     let offered = explain_offered(world, life, tool, &held);
     let approval = explain_approval(world, life.agent, tool, call);
@@ -168,7 +168,8 @@ pub fn off(world: &World, life: Life<'_>, toolset: &ToolsetName) -> Option<Reaso
     withholding.find(|(filter, _)| of_all(filter)).map(|(_, reason)| reason)
 }
 
-fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> Finding {
+fn explain_available(world: &World, life: Life<'_>, tool: &ToolId) -> Finding {
+    let agent = life.agent;
     let no = |reason: Reason| Finding { yes: false, reasons: vec![reason] };
     let may = world.may_hold(agent, tool);
     let Some(toolset) = tool.toolset() else {
@@ -216,7 +217,9 @@ fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> Finding
     };
     let mut reasons = vec![because];
     let build = world.last_build(toolset);
-    let exists = build.is_none_or(|tools| tools.iter().any(|facts| facts.name == tool.name));
+    // What is held stays callable, whatever a later build has (R17).
+    let held = life.held.place(tool).is_some();
+    let exists = held || build.is_none_or(|tools| tools.iter().any(|facts| facts.name == tool.name));
     if let (false, Some(tools)) = (exists, build) {
         let close = near(tool.name.as_str(), tools.iter().map(|facts| facts.name.as_str()), 3);
         let hint = did_you_mean(&close).map(|hint| format!("; {hint}")).unwrap_or_default();

@@ -14,6 +14,7 @@ pub mod held;
 pub mod mode;
 pub mod name;
 pub mod offer;
+pub(crate) mod planted;
 pub mod policy;
 mod reason;
 pub mod registry;

@@ -150,7 +150,12 @@ impl<'a> Step<'a> {
 
     fn start(&mut self, text: String, attendance: Attendance, only: Option<BTreeSet<ToolName>>) {
         let held = self.run.held.tools().len();
-        self.run.conditions.allow = only.map(|names| AllowList { names, held });
+        // What a worker began under lasts its life; a list of its own only tightens it (O7).
+        self.run.conditions.allow = match (only, self.run.conditions.allow.take()) {
+            (Some(names), Some(first)) => Some(AllowList { names: &names & &first.names, held: first.held }),
+            (Some(names), None) => Some(AllowList { names, held }),
+            (None, first) => first,
+        };
         for toolset in std::mem::take(&mut self.run.unrecorded) {
             self.record(Record::Preloaded { toolset: toolset.to_string() });
         }
@@ -471,7 +476,7 @@ impl<'a> Step<'a> {
     fn end_turn(&mut self, end: TurnEnd) {
         self.close_round();
         let Some(turn) = self.run.turn.take() else { return };
-        self.run.conditions.allow = None;
+        self.run.conditions.allow.clone_from(&self.run.spec.conditions.allow);
         let why = ended_by(&end);
         for text in turn.queued {
             self.undelivered(&text, why);

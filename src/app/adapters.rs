@@ -8,7 +8,7 @@ use futures_util::stream::BoxStream;
 
 use crate::access::{AgentName, ToolsetName};
 use crate::agent::command::Switched;
-use crate::agent::{ConversationSummary, Delta, Failure, Record, Request};
+use crate::agent::{ConversationSummary, Delta, Failure, Record, Request, loads};
 use crate::assistant::ports::{self, Cause, PortError};
 use crate::config::{self, Config, Locations, NewValue, Source};
 use crate::{model, store, system};
@@ -71,7 +71,7 @@ impl ports::Store for StorePort {
             id,
             agent: opened.header.agent,
             title: store::title(&opened.records).map(str::to_owned),
-            loads: store::loads(&opened.records),
+            loads: loads(&opened.records),
             records: opened.records,
             notices: opened.notices,
             log: Box::new(LogPort(log)),
