@@ -189,10 +189,7 @@ fn setup() -> impl Strategy<Value = Setup> {
             let companion = vec!["kind:mcp", "kind:plugin", "capabilities", "core.spawn_subagent"];
             let modes = [("companion", owned(companion)), ("work", Vec::new()), ("quiet", owned(quiet))];
             sound(Setup {
-                installed: installed
-                    .into_iter()
-                    .map(|(name, kind, entry_only)| Installed { name: name.to_owned(), kind, entry_only })
-                    .collect(),
+                installed: installed.into_iter().map(|(name, kind, only)| (name.to_owned(), kind, only)).collect(),
                 core: CORE.map(str::to_owned).to_vec(),
                 agents: vec![agents.0, agents.1, agents.2],
                 pair,
@@ -212,7 +209,7 @@ fn sound(mut setup: Setup) -> Setup {
     let installed: Vec<Installed> = setup.installed.clone();
     for (place, agent) in setup.agents.iter_mut().enumerate() {
         if let Some(list) = &mut agent.available {
-            list.retain(|name| installed.iter().any(|known| known.name == *name && (place == 0 || !known.entry_only)));
+            list.retain(|name| installed.iter().any(|known| known.0 == *name && (place == 0 || !known.2)));
         } else if agent.resident.is_none() {
             agent.resident = Some(vec!["true".to_owned()]);
         }
@@ -241,7 +238,7 @@ fn sound(mut setup: Setup) -> Setup {
             return agents.iter().any(earned);
         }
         let lists = agents.iter().any(|agent| model.available(agent).iter().any(|name| name == owner));
-        installed.iter().any(|known| known.name == owner) && (any || lists)
+        installed.iter().any(|known| known.0 == owner) && (any || lists)
     };
     let once = |list: &mut Vec<String>, concerned: &dyn Fn(&str) -> bool| {
         let mut seen = BTreeSet::new();
@@ -373,7 +370,7 @@ pub(super) fn history() -> impl Strategy<Value = History> {
             }
             // Names that stand in both lists by way of two toolsets would end the history before it begins.
             let mut model = Model::new(setup.clone());
-            if matching && !setup.installed.iter().all(|known| model.build(&known.name, &builds[&known.name])) {
+            if matching && !setup.installed.iter().all(|known| model.build(&known.0, &builds[&known.0])) {
                 setup.agents.iter_mut().filter_map(|agent| agent.pair.as_mut()).for_each(|pair| pair.1.clear());
                 setup.pair.1.clear();
                 setup.auto_approval = false;

@@ -9,6 +9,7 @@ mod generate;
 mod model;
 mod plain;
 mod planted;
+mod turns;
 
 use proptest::prelude::*;
 

@@ -1,20 +1,16 @@
-//! The reference model of the histories: access.md once more, in strings, sets and ifs, too plain to share a mistake.
-//!
-//! It uses nothing of the crate (a test says so), is slow, and keeps nothing that it can look up again.
+//! The reference model of the histories: access.md once more, in strings, sets and ifs, too plain to share a mistake. It uses
+//! nothing of the crate (a test says so), is slow, and keeps nothing that it can look up again.
 
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) type Word = &'static str;
 
 /// Owner (`core` for the program's own) and declared name.
 pub(crate) type Id = (String, String);
 
 /// One installed toolset: its name, its kind, and whether only the entry agent may list it (A7).
-#[derive(Debug, Clone)]
-pub(crate) struct Installed {
-    pub name: String,
-    pub kind: &'static str,
-    pub entry_only: bool,
-}
+pub(crate) type Installed = (String, Word, bool);
 
 /// One tool of a build. `version` stands for its definition; `link`: it waits for a link (W7).
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +34,7 @@ pub(crate) struct Agent {
 }
 
 /// One configuration and what it meets. The first agent is the entry agent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Setup {
     pub installed: Vec<Installed>,
     /// Core tools that the program defines, in held order.
@@ -54,50 +50,26 @@ pub(crate) struct Setup {
     pub modes: BTreeMap<String, Vec<String>>,
 }
 
-/// A held tool.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct HeldTool {
-    pub id: Id,
-    pub version: u32,
-    pub link: bool,
-}
-
 /// One agent in one life.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Life {
     pub agent: String,
-    pub held: Vec<HeldTool>,
+    pub held: Vec<(Id, Offered)>,
     /// Held toolset to `resident`, `preloaded`, `skill` or `loaded`.
-    pub toolsets: BTreeMap<String, &'static str>,
+    pub toolsets: BTreeMap<String, Word>,
     pub mode: String,
     pub families: Vec<String>,
     pub allow: Option<(BTreeSet<String>, usize)>,
     pub link: bool,
 }
 
+/// What the filters are asked: whose tool, which (its name, and whether it waits for a link), and its place if it is held.
+pub(crate) type Question<'a> = (&'a str, Option<(&'a str, bool)>, Option<usize>);
+
 /// A person's "this exact call in this conversation": conversation, agent, tool, version, arguments.
 pub(crate) type Grant = (String, String, Id, u32, String);
 
-/// What the gate says of one call (P1).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Verdict {
-    Refused,
-    Run,
-    Granted,
-    AllowLine,
-    AutoDenied,
-    Review,
-    Ask,
-}
-
-/// Where the conversation of a call is (P12).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Sight {
-    OnScreen,
-    Unseen,
-    Away,
-}
-
+#[derive(Default)]
 pub(crate) struct Model {
     pub setup: Setup,
     pub composed: BTreeMap<String, (String, Vec<String>)>,
@@ -109,7 +81,7 @@ pub(crate) struct Model {
     pub off: BTreeSet<String>,
     /// What is said against a toolset or one of its tools; a fact also by which one.
     pub checks: BTreeSet<(String, Option<String>)>,
-    pub facts: BTreeMap<(String, Option<String>), &'static str>,
+    pub facts: BTreeMap<(String, Option<String>), Word>,
     pub grants: Vec<Grant>,
 }
 
@@ -143,46 +115,25 @@ pub(crate) fn usable(build: &[Offered]) -> Vec<Offered> {
     kept
 }
 
+/// A6: trust order.
+pub(crate) fn sorted(mut setup: Setup) -> Setup {
+    let rank = |kind: Word| ["built-in", "plugin", "skill", "mcp"].iter().position(|known| *known == kind);
+    let by_name = |kind: Word| kind == "plugin" || kind == "skill";
+    setup.installed.sort_by_key(|(name, kind, _)| (rank(kind), by_name(kind).then(|| name.clone())));
+    setup
+}
+
 impl Model {
     pub(crate) fn new(setup: Setup) -> Self {
-        let off = setup.disabled.iter().cloned().collect();
-        Self {
-            setup,
-            off,
-            composed: BTreeMap::new(),
-            built: BTreeMap::new(),
-            owners: BTreeSet::new(),
-            refused: BTreeSet::new(),
-            failed: BTreeSet::new(),
-            checks: BTreeSet::new(),
-            facts: BTreeMap::new(),
-            grants: Vec::new(),
-        }
+        Self { off: setup.disabled.iter().cloned().collect(), setup: sorted(setup), ..Self::default() }
     }
 
-    // Availability and residency.
-
-    pub(crate) fn kind(&self, toolset: &str) -> &'static str {
-        self.setup.installed.iter().find(|known| known.name == toolset).map_or("", |known| known.kind)
+    pub(crate) fn kind(&self, toolset: &str) -> Word {
+        self.setup.installed.iter().find(|known| known.0 == toolset).map_or("", |known| known.1)
     }
 
-    /// A6: trust order.
-    pub(crate) fn all(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        for kind in ["built-in", "plugin", "skill", "mcp"] {
-            let mut of_kind: Vec<String> = self
-                .setup
-                .installed
-                .iter()
-                .filter(|known| known.kind == kind)
-                .map(|known| known.name.clone())
-                .collect();
-            if kind == "plugin" || kind == "skill" {
-                of_kind.sort();
-            }
-            names.extend(of_kind);
-        }
-        names
+    fn all(&self) -> Vec<String> {
+        self.setup.installed.iter().map(|(name, ..)| name.clone()).collect()
     }
 
     fn agent(&self, name: &str) -> Option<&Agent> {
@@ -193,30 +144,29 @@ impl Model {
         self.setup.agents[0].name == agent
     }
 
-    fn entry_only(&self, toolset: &str) -> bool {
-        self.setup.installed.iter().any(|known| known.name == toolset && known.entry_only)
-    }
-
     pub(crate) fn available(&self, agent: &str) -> Vec<String> {
         if let Some((_, toolsets)) = self.composed.get(agent) {
             return toolsets.clone();
         }
+        let may = |name: &String| self.is_entry(agent) || !self.entry_only(name);
         match self.agent(agent).map(|agent| &agent.available) {
             Some(Some(list)) => list.clone(),
-            Some(None) => {
-                self.all().into_iter().filter(|name| self.is_entry(agent) || !self.entry_only(name)).collect()
-            }
+            Some(None) => self.all().into_iter().filter(may).collect(),
             None => Vec::new(),
         }
+    }
+
+    pub(crate) fn entry_only(&self, toolset: &str) -> bool {
+        self.setup.installed.iter().any(|known| known.0 == toolset && known.2)
     }
 
     /// A9.
     pub(crate) fn skills(&self, agent: &str) -> Vec<String> {
         let available = self.available(agent);
-        let every =
-            self.agent(agent).is_some_and(|agent| agent.available.is_none()) || available.contains(&"skills".into());
+        let all = self.agent(agent).is_some_and(|agent| agent.available.is_none());
+        let reaches = |name: &String| all || available.iter().any(|listed| listed == "skills" || listed == name);
         let mut skills = self.all();
-        skills.retain(|name| self.is_entry(agent) && self.kind(name) == "skill" && (every || available.contains(name)));
+        skills.retain(|name| self.is_entry(agent) && self.kind(name) == "skill" && reaches(name));
         skills
     }
 
@@ -235,10 +185,8 @@ impl Model {
     }
 
     pub(crate) fn deferred(&self, agent: &str) -> Vec<String> {
-        let (resident, skills) = (self.resident(agent), self.skills(agent));
-        let mut names = self.available(agent);
-        names.retain(|name| !resident.contains(name) && !skills.contains(name));
-        names
+        let there = [self.resident(agent), self.skills(agent)].concat();
+        self.available(agent).into_iter().filter(|name| !there.contains(name)).collect()
     }
 
     /// A8, A9.
@@ -246,67 +194,50 @@ impl Model {
         let Some(declared) = self.agent(agent) else { return false };
         match tool {
             "spawn_subagent" => !declared.delegates_to.is_empty(),
-            "activate_skill" => {
-                let writes = self.is_entry(agent) && self.available(agent).contains(&"skills".into());
-                writes || self.available(agent).iter().chain(&self.skills(agent)).any(|name| self.kind(name) == "skill")
-            }
+            "activate_skill" if self.is_entry(agent) && self.reaches(agent, "skills") => true,
+            "activate_skill" => self.all().iter().any(|name| self.kind(name) == "skill" && self.reaches(agent, name)),
             _ => !self.deferred(agent).is_empty(),
         }
     }
 
-    /// R7, N1, N2: at the end, and what is taken is skipped. `toolset` held already: nothing (R9), but for a skill that grew.
-    pub(crate) fn hold(&self, life: &mut Life, toolset: &str, arrival: &'static str, build: &[Offered]) {
+    /// R7, N1, N2: at the end, and what is taken is skipped; for a skill that grew, what it held before is.
+    pub(crate) fn hold(&self, life: &mut Life, toolset: &str, arrival: Word, build: &[Offered]) {
         life.toolsets.entry(toolset.to_owned()).or_insert(arrival);
         for tool in usable(build) {
-            self.push(life, (toolset.to_owned(), tool.name), tool.version, tool.link);
-        }
-    }
-
-    fn push(&self, life: &mut Life, id: Id, version: u32, link: bool) {
-        if !life.held.iter().any(|held| held.id.1 == id.1 || wire(&held.id) == wire(&id)) {
-            life.held.push(HeldTool { id, version, link });
+            let id = (toolset.to_owned(), tool.name.clone());
+            if !life.held.iter().any(|(held, _)| held.1 == id.1 || wire(held) == wire(&id)) {
+                life.held.push((id, tool));
+            }
         }
     }
 
     /// R16: a life begins. `given`: the accepted builds that it gets; `loads`: what its conversation loaded, in order.
     pub(crate) fn wire_up(&self, mut life: Life, given: &BTreeMap<String, Vec<Offered>>, loads: &[String]) -> Life {
-        let agent = life.agent.clone();
-        let add = |life: &mut Life, names: Vec<String>, arrival: &'static str| {
-            for name in names {
-                if let Some(build) = given.get(&name).filter(|_| !life.toolsets.contains_key(&name)) {
-                    self.hold(life, &name, arrival, build);
-                }
-            }
-        };
-        let deferred = self.deferred(&agent);
-        add(&mut life, self.resident(&agent), "resident");
-        add(&mut life, loads.iter().filter(|name| deferred.contains(name)).cloned().collect(), "preloaded");
-        for core in CORE {
-            if core == "available_tools" {
-                add(&mut life, self.skills(&agent), "skill");
-            }
-            if self.earns(&agent, core) && self.setup.core.iter().any(|known| known == core) {
-                self.push(&mut life, ("core".to_owned(), core.to_owned()), 0, false);
+        let (agent, deferred) = (life.agent.clone(), self.deferred(&life.agent));
+        let mut order: Vec<(Word, String)> = Vec::new();
+        let mut then = |arrival: Word, names: Vec<String>| order.extend(names.into_iter().map(|name| (arrival, name)));
+        then("resident", self.resident(&agent));
+        then("preloaded", loads.iter().filter(|name| deferred.contains(name)).cloned().collect());
+        then("core", CORE[..2].iter().map(ToString::to_string).collect());
+        then("skill", self.skills(&agent));
+        then("core", CORE[2..].iter().map(ToString::to_string).collect());
+        for (arrival, name) in order {
+            if arrival != "core" {
+                given.get(&name).into_iter().for_each(|build| self.hold(&mut life, &name, arrival, build));
+            } else if self.earns(&agent, &name) && self.setup.core.contains(&name) {
+                life.held.push((("core".to_owned(), name.clone()), Offered { name, version: 0, link: false }));
             }
         }
-        let held = life.held.len();
-        life.allow = life.allow.map(|(names, _)| (names, held));
+        life.allow = life.allow.map(|(names, _)| (names, life.held.len()));
         life
     }
 
-    // Policy.
-
-    fn pair(&self, agent: &str) -> &Pair {
-        self.agent(agent).and_then(|agent| agent.pair.as_ref()).unwrap_or(&self.setup.pair)
-    }
-
-    /// P4, D8: a composed worker's own (the default pair), then its composer's.
+    /// P3, P4, D8: an agent's own pair or the default; then its composer's.
     pub(crate) fn pairs(&self, agent: &str) -> Vec<&Pair> {
-        let mut pairs = vec![self.pair(agent)];
-        let mut next = agent;
-        while let Some((composer, _)) = self.composed.get(next) {
-            pairs.push(self.pair(composer));
-            next = composer;
+        let own = self.agent(agent).and_then(|agent| agent.pair.as_ref());
+        let mut pairs = vec![own.unwrap_or(&self.setup.pair)];
+        if let Some((composer, _)) = self.composed.get(agent) {
+            pairs.extend(self.pairs(composer));
         }
         pairs
     }
@@ -320,20 +251,24 @@ impl Model {
     }
 
     /// The list that gates a tool (P3, P18, P19).
-    pub(crate) fn gated(&self, agent: &str, id: &Id) -> Option<&'static str> {
+    pub(crate) fn gated(&self, agent: &str, id: &Id) -> Option<Word> {
         let pairs = self.pairs(agent);
-        if pairs.iter().any(|pair| pair.0.iter().any(|entry| self.matches(entry, id))) {
+        if pairs.iter().any(|pair| self.reached(&pair.0, id)) {
             return Some("confirm");
         }
-        if pairs.iter().any(|pair| pair.1.iter().any(|entry| self.matches(entry, id))) {
+        if pairs.iter().any(|pair| self.reached(&pair.1, id)) {
             return Some("review");
         }
         let asks = self.setup.server_confirms.get(&id.0).copied().or(self.setup.mcp_confirms);
         (self.kind(&id.0) == "mcp" && asks == Some(true)).then_some("confirm")
     }
 
+    fn reached(&self, list: &[String], id: &Id) -> bool {
+        list.iter().any(|entry| self.matches(entry, id))
+    }
+
     pub(crate) fn floor(&self, id: &Id) -> bool {
-        self.setup.floor.iter().any(|entry| self.matches(entry, id))
+        self.reached(&self.setup.floor, id)
     }
 
     /// What an entry resolved to so far (P8); empty: pending.
@@ -346,37 +281,24 @@ impl Model {
         core.chain(known).filter(|id: &Id| tool == "*" || tool == id.1).collect()
     }
 
-    /// Whether any entry names a toolset.
-    pub(crate) fn names(&self, toolset: &str) -> bool {
-        self.entries().any(|entry| split(entry).0 == toolset)
-    }
-
-    fn entries(&self) -> impl Iterator<Item = &String> {
+    /// The tools that entries on a toolset name (`*`: all of it).
+    pub(crate) fn named(&self, toolset: &str) -> Vec<&str> {
         let pairs = self.setup.agents.iter().filter_map(|agent| agent.pair.as_ref()).chain([&self.setup.pair]);
-        pairs.flat_map(|pair| pair.0.iter().chain(&pair.1)).chain(&self.setup.floor)
+        let entries = pairs.flat_map(|pair| pair.0.iter().chain(&pair.1)).chain(&self.setup.floor);
+        entries.map(|entry| split(entry)).filter(|(owner, _)| *owner == toolset).map(|(_, tool)| tool).collect()
     }
 
-    /// P9: whether the hook refuses a build that offers `names`.
-    fn refuses(&self, toolset: &str, names: &[Offered]) -> bool {
-        let mut pairs: Vec<&Pair> = self.setup.agents.iter().filter_map(|agent| agent.pair.as_ref()).collect();
-        pairs.push(&self.setup.pair);
-        let lists = pairs.iter().flat_map(|pair| pair.0.iter().chain(&pair.1)).chain(&self.setup.floor);
-        for entry in lists.filter(|entry| split(entry).0 == toolset) {
-            if !names.iter().any(|tool| split(entry).1 == "*" || split(entry).1 == tool.name) {
-                return true;
-            }
-        }
-        names.iter().any(|tool| {
-            let reaches = |list: &[String]| {
-                list.iter().any(|entry| {
-                    let (owner, name) = split(entry);
-                    let offers = owner == toolset || self.owners.contains(&(owner.to_owned(), tool.name.clone()));
-                    offers && (name == "*" || name == tool.name)
-                })
-            };
-            let floor = self.setup.auto_approval && reaches(&self.setup.floor);
-            pairs.iter().any(|pair| reaches(&pair.1) && (floor || reaches(&pair.0)))
-        })
+    /// P9: whether the hook refuses a build that offers these: an entry matches nothing, or a name is in two lists.
+    fn refuses(&self, toolset: &str, build: &[Offered]) -> bool {
+        let unmatched = |name: &&str| !build.iter().any(|tool| *name == "*" || *name == tool.name);
+        let pairs: Vec<&Pair> = self.setup.agents.iter().flat_map(|agent| self.pairs(&agent.name)).collect();
+        let clashes = |tool: &Offered| {
+            let id = (toolset.to_owned(), tool.name.clone());
+            let floor = self.setup.auto_approval && self.floor(&id);
+            let both = |pair: &&Pair| self.reached(&pair.1, &id) && (floor || self.reached(&pair.0, &id));
+            pairs.iter().chain([&&self.setup.pair]).any(both)
+        };
+        self.named(toolset).iter().any(unmatched) || build.iter().any(clashes)
     }
 
     /// The hook (P8, P9): whether the build is accepted.
@@ -395,16 +317,8 @@ impl Model {
         true
     }
 
-    // Offer and dispatch.
-
-    /// The filters that withhold a tool of `owner` (`None`: all of a toolset), in their order. `place`: where it is held.
-    pub(crate) fn filters(
-        &self,
-        life: &Life,
-        owner: &str,
-        tool: Option<(&str, bool)>,
-        place: Option<usize>,
-    ) -> Vec<&'static str> {
+    /// The filters that withhold a tool, or all of a toolset, in their order.
+    pub(crate) fn filters(&self, life: &Life, (owner, tool, place): Question<'_>) -> Vec<Word> {
         let (core, name) = (owner == "core", tool.map(|(name, _)| name));
         let said = |of: Option<&str>| {
             let of = (owner.to_owned(), of.map(str::to_owned));
@@ -415,8 +329,7 @@ impl Model {
             (_, Some(named)) => core && name == Some(named),
             _ => word == owner,
         };
-        let kept = ["available_tools", "activate_skill"];
-        let outside = |family: &String| if core { !kept.contains(&name.unwrap_or("")) } else { family != owner };
+        let outside = |family: &String| if core { !CORE[1..3].contains(&name.unwrap_or("")) } else { family != owner };
         let late = |held: usize| place.is_none_or(|place| place >= held);
         let excluded = |names: &BTreeSet<String>| name.is_some_and(|name| !names.contains(name));
         let all = [
@@ -432,33 +345,30 @@ impl Model {
     }
 
     /// Why a call made now does not carry a tool.
-    pub(crate) fn why_not(&self, life: &Life, id: &Id) -> Option<&'static str> {
-        let Some(place) = life.held.iter().position(|held| held.id == *id) else { return Some("not held") };
-        self.filters(life, &id.0, Some((&id.1, life.held[place].link)), Some(place)).first().copied()
+    pub(crate) fn why_not(&self, life: &Life, id: &Id) -> Option<Word> {
+        let Some(place) = life.held.iter().position(|(held, _)| held == id) else { return Some("not held") };
+        self.filters(life, (&id.0, Some((&id.1, life.held[place].1.link)), Some(place))).first().copied()
     }
 
     /// O7: why a toolset can't be loaded, spawned into or composed.
-    pub(crate) fn withholds_load(&self, life: &Life, toolset: &str) -> Option<&'static str> {
-        let lasting = |filter: &&str| ["W1", "W3", "W4", "W6"].contains(filter);
-        self.filters(life, toolset, None, None).into_iter().find(lasting)
+    pub(crate) fn withholds_load(&self, life: &Life, toolset: &str) -> Option<Word> {
+        self.filters(life, (toolset, None, None)).into_iter().find(|filter| ["W1", "W3", "W4", "W6"].contains(filter))
     }
 
     /// Whether `load_tools(name)` builds now (R5, R9, R11, O7, P9).
     pub(crate) fn may_load(&self, life: &Life, name: &str) -> bool {
-        self.available(&life.agent).iter().any(|listed| listed == name)
-            && !life.toolsets.contains_key(name)
-            && self.may_build(life, name)
+        let listed = self.available(&life.agent).iter().any(|listed| listed == name);
+        listed && !life.toolsets.contains_key(name) && self.may_build(life, name)
     }
 
     pub(crate) fn may_build(&self, life: &Life, name: &str) -> bool {
-        let there = !self.facts.contains_key(&(name.to_owned(), None));
-        self.withholds_load(life, name).is_none() && there && !self.refused.contains(name)
+        let gone = self.refused.contains(name) || self.facts.contains_key(&(name.to_owned(), None));
+        !gone && self.withholds_load(life, name).is_none()
     }
 
     /// R5's state.
-    pub(crate) fn listed(&self, life: &Life, toolset: &str) -> &'static str {
-        let arrival = life.toolsets.get(toolset).copied();
-        match (self.withholds_load(life, toolset), arrival) {
+    pub(crate) fn listed(&self, life: &Life, toolset: &str) -> Word {
+        match (self.withholds_load(life, toolset), life.toolsets.get(toolset).copied()) {
             (Some(why), None) => why,
             (Some(why), Some(_)) if why != "W6" => why,
             (_, Some("loaded")) => "loaded",
@@ -468,8 +378,6 @@ impl Model {
         }
     }
 
-    // Approval.
-
     /// P16: floor tools, composed workers and changed servers have no grant.
     pub(crate) fn grantable(&self, agent: &str, id: &Id) -> bool {
         let changed = self.facts.iter().any(|((toolset, _), fact)| *toolset == id.0 && *fact == "changed");
@@ -477,19 +385,16 @@ impl Model {
     }
 
     /// P1, up to the card: `call` as a grant of it would say it.
-    pub(crate) fn verdict(&self, life: &Life, call: &Grant, attended: bool, sight: Sight, line: bool) -> Verdict {
+    pub(crate) fn verdict(&self, life: &Life, call: &Grant, attended: bool, sight: Word, line: bool) -> Word {
         let (agent, id) = (&life.agent, &call.2);
-        let Some(list) = self.gated(agent, id) else { return Verdict::Run };
-        if line && !self.floor(id) {
-            return Verdict::AllowLine;
+        let away = sight == "away" || (sight == "unseen" && self.setup.background_deny);
+        match self.gated(agent, id) {
+            None => "run",
+            Some(_) if line && !self.floor(id) => "allow line",
+            Some(_) if self.grantable(agent, id) && self.grants.contains(call) => "grant",
+            Some(_) if !attended || away => "auto-denied",
+            Some("review") if self.setup.auto_approval && !self.floor(id) => "review",
+            Some(_) => "ask",
         }
-        if self.grantable(agent, id) && self.grants.contains(call) {
-            return Verdict::Granted;
-        }
-        let away = sight == Sight::Away || (sight == Sight::Unseen && self.setup.background_deny);
-        if !attended || away {
-            return Verdict::AutoDenied;
-        }
-        if list == "review" && self.setup.auto_approval && !self.floor(id) { Verdict::Review } else { Verdict::Ask }
     }
 }

@@ -49,8 +49,8 @@ pub(super) fn toolset(name: &str, kind: &str, entry_agent_only: bool) -> Toolset
 /// A world that nothing was built in yet.
 pub(super) fn world(setup: &Setup) -> World {
     let mut registry = Registry::new(["assistant", "security"]);
-    for known in &setup.installed {
-        registry.register(toolset(&known.name, known.kind, known.entry_only)).unwrap();
+    for (name, kind, entry_only) in &setup.installed {
+        registry.register(toolset(name, kind, *entry_only)).unwrap();
     }
     let mut lines = Lines(0);
     let agents = setup.agents.iter().map(|agent| AgentDeclaration {
@@ -95,14 +95,14 @@ pub(super) fn world(setup: &Setup) -> World {
 
 /// One tool of a build: its version is its description, so another version is another definition.
 pub(super) fn built(tool: &Offered) -> BuiltTool {
-    let about = format!("version {}", tool.version);
-    let mut built = BuiltTool::new(&tool.name, Risk::Read, &about, json!({"type": "object"}));
+    let mut built = BuiltTool::new(&tool.name, Risk::Read, &about(tool.version), json!({"type": "object"}));
     built.facts.trigger = tool.link.then_some(Trigger::Link);
     built
 }
 
-pub(super) fn digest(name: &str, version: u32) -> String {
-    built(&Offered { name: name.to_owned(), version, link: false }).facts.digest
+/// The description of a tool of this version.
+pub(super) fn about(version: u32) -> String {
+    format!("version {version}")
 }
 
 pub(super) fn id(tool: &ToolId) -> Id {

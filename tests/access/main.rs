@@ -5,7 +5,7 @@ mod approval;
 mod availability;
 mod common;
 mod explained;
-mod histories;
 mod names;
 mod offered;
 mod residency;
+mod words;
