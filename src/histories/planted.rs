@@ -1,5 +1,7 @@
 //! For each invariant a bug is planted, and the same histories find it: a search that never finds anything proves nothing.
 
+use std::cell::Cell;
+
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use super::generate::history;
@@ -14,10 +16,15 @@ pub(super) fn runner(cases: u32) -> TestRunner {
 
 fn find(number: usize, bug: Bug) {
     plant(Some(bug));
-    let result = runner(400).run(&history(), |history| run(&history).map(|_| ()).map_err(TestCaseError::fail));
+    let count = Cell::new(0);
+    let result = runner(400).run(&history(), |history| {
+        count.set(count.get() + 1);
+        run(&history).map(|_| ()).map_err(TestCaseError::fail)
+    });
     plant(None);
     let Err(TestError::Fail(reason, _)) = result else { panic!("{bug:?} was not found: {result:?}") };
     let named = format!("invariant {number}:");
+    println!("{bug:?}: found by history {}: {reason}", count.get());
     assert!(reason.message().starts_with(&named), "{bug:?} was found as something else: {reason}");
 }
 
