@@ -230,8 +230,8 @@ fn explain_available(world: &World, life: Life<'_>, tool: &ToolId) -> Finding {
     };
     let mut reasons = vec![because];
     let build = world.last_build(toolset);
-    // What is held stays, whatever a later build has (R17).
-    let held = life.held.get(tool).is_some();
+    // What is held stays callable, whatever a later build has (R17).
+    let held = life.held.place(tool).is_some();
     let exists = held || build.is_none_or(|tools| tools.iter().any(|facts| facts.name == tool.name));
     if let (false, Some(tools)) = (exists, build) {
         let close = near(tool.name.as_str(), tools.iter().map(|facts| facts.name.as_str()), 3);

@@ -8,6 +8,7 @@ use super::conditions::{Conditions, Life, Trigger};
 use super::held::HeldTool;
 use super::mode::Mode;
 use super::name::{Owner, ToolId, ToolName, ToolsetName};
+use super::planted::{Bug, planted};
 use super::reason::Reason;
 use super::registry::{Kind, Risk};
 use super::world::World;
@@ -292,6 +293,9 @@ pub fn offer(world: &World, life: Life<'_>) -> Offer {
             bytes: tool.bytes,
             state,
         });
+    }
+    if planted(Bug::SortsTheOffer) {
+        kept.sort_by_key(|index| held.get(*index).map(|tool| &tool.wire));
     }
     let row = |toolset: &ToolsetName| {
         let owner = Owner::Toolset(toolset.clone());

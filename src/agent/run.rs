@@ -112,7 +112,6 @@ impl Run {
             unrecorded: names.clone(),
             skipped: Vec::new(),
         };
-        run.conditions = run.spec.conditions.clone();
         let builds: Vec<LoadedToolset> = resident.into_iter().chain(preloaded).collect();
         let core = loaders::core_tools();
         let mut guidance = Vec::new();
@@ -152,6 +151,18 @@ impl Run {
     pub(super) fn hold(&mut self, build: &LoadedToolset, arrival: Arrival, event: Option<String>) -> LoadOutcome {
         let facts: Vec<_> = build.tools.iter().map(|tool| tool.facts.clone()).collect();
         let outcome = self.held.add_by(&build.toolset, arrival, event, &facts);
+        self.define(outcome.added.iter().copied(), &build.tools);
+        outcome
+    }
+
+    /// A skill came to be, or was written again, and its build was accepted: its tools that are not held yet are from now on, at
+    /// the end (A9, R16).
+    pub fn grow(&mut self, build: &LoadedToolset) -> LoadOutcome {
+        if self.held.arrival(&build.toolset).is_none() {
+            return self.hold(build, Arrival::Skill, None);
+        }
+        let facts: Vec<_> = build.tools.iter().map(|tool| tool.facts.clone()).collect();
+        let outcome = self.held.grow(&build.toolset, &facts);
         self.define(outcome.added.iter().copied(), &build.tools);
         outcome
     }

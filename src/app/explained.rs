@@ -51,7 +51,7 @@ impl Prepared {
         // What a conversation loaded is its entry agent's; a worker of it would begin afresh, in its mode.
         let is_entry = agent == self.capabilities.world.entry();
         let loads: Vec<ToolsetName> = if is_entry {
-            crate::store::loads(&records).into_iter().map(ToolsetName::new).collect()
+            crate::agent::loads(&records).into_iter().map(ToolsetName::new).collect()
         } else {
             Vec::new()
         };
