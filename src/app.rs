@@ -240,24 +240,28 @@ async fn prepare_from(
     let model = options.model.clone().or_else(|| config.effective(capabilities.world.entry()).model.map(str::to_owned));
     let mode = options.mode.as_deref().map(|name| capabilities.world.mode(name)).transpose();
     let mode = mode.map_err(|sentence| other(format!("--mode: {sentence}"), None))?;
-    let only = only(&capabilities.world, &options.only)?;
-    Ok(Prepared { config, locations, capabilities, alerts, model, only, mode, selection: None })
+    let mut prepared = Prepared { config, locations, capabilities, alerts, model, only: None, mode, selection: None };
+    prepared.only = only(&mut prepared, &options.only).await?;
+    Ok(prepared)
 }
 
-/// The tools that `--only` names, by declared name (W6). A name that no toolset of the entry agent built so far has may
-/// still be one of a deferred toolset, which is not built for this; but what becomes held later is outside anyway.
-fn only(world: &World, names: &[String]) -> Result<Option<BTreeSet<ToolName>>, StartError> {
+/// The tools that `--only` names, by declared name (W6): of what the entry agent can ever call, for a stored conversation may
+/// hold any of it.
+async fn only(prepared: &mut Prepared, names: &[String]) -> Result<Option<BTreeSet<ToolName>>, StartError> {
     if names.is_empty() {
         return Ok(None);
     }
-    let held = world.fresh(world.entry());
-    for name in names {
-        if !held.tools().iter().any(|tool| tool.id.name.as_str() == name) {
-            let held: Vec<&str> = held.tools().iter().map(|tool| tool.id.name.as_str()).collect();
-            let hint = format!("its tools: {}", held.join(", "));
-            let message = format!("--only: '{}' starts with no tool named '{}'", world.entry(), shown(name));
-            return Err(other(message, Some(hint)));
-        }
+    prepared.build_rest(everything::Everything::Available).await;
+    let world = &prepared.capabilities.world;
+    let entry = world.entry();
+    let toolsets = world.available(entry);
+    let built = toolsets.iter().filter_map(|toolset| world.last_build(toolset)).flatten();
+    let known: BTreeSet<&str> =
+        built.map(|facts| facts.name.as_str()).chain(world.core_tools(entry).iter().copied()).collect();
+    if let Some(name) = names.iter().find(|name| !known.contains(name.as_str())) {
+        let hint = did_you_mean(&near(name, known.iter().copied(), 3))
+            .unwrap_or_else(|| format!("its tools: {}", known.iter().copied().collect::<Vec<_>>().join(", ")));
+        return Err(other(format!("--only: '{entry}' has no tool named '{}'", shown(name)), Some(hint)));
     }
     Ok(Some(names.iter().map(ToolName::new).collect()))
 }

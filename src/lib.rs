@@ -6,6 +6,8 @@ pub mod app;
 pub mod assistant;
 pub mod cli;
 pub mod config;
+#[cfg(test)]
+mod histories;
 pub mod model;
 pub mod store;
 pub mod system;

@@ -14,7 +14,7 @@ use kokua::access::{AgentName, Answer, Attendance, Ledger, Risk, ToolId, ToolNam
 use kokua::agent::record::OfferRecord;
 use kokua::agent::{
     AssistantMessage, CallId, CallKind, Ending, Failure, FailureKind, Opaque, Part, Reasoning, Record, Retry, Severity,
-    StopReason, ToolCall, TurnEnd, Usage, UserMessage, UserOrigin,
+    StopReason, ToolCall, TurnEnd, Usage, UserMessage, UserOrigin, loads,
 };
 use kokua::store::{self, Log, StoreError};
 use kokua::system::LockError;
@@ -469,7 +469,7 @@ fn r12_loads_come_from_recorded_endings_once_each_in_first_loaded_order() {
         loaded(8, 6, "todo"),
         Record::Preloaded { toolset: "documents".into() },
     ];
-    assert_eq!(store::loads(&records), ["todo", "memory"]);
+    assert_eq!(loads(&records), ["todo", "memory"]);
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn everything() -> Vec<(String, String)> {
 fn is_test(file: &str) -> bool {
     file.starts_with("tests/")
         || file.ends_with("_tests.rs")
-        || file.split('/').any(|part| matches!(part, "tests" | "tests.rs"))
+        || file.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "histories"))
 }
 
 fn assert_none(wrong: &[String]) {

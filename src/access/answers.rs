@@ -6,6 +6,7 @@ use super::conditions::Life;
 use super::held::{Arrival, Held, HeldTool, LoadOutcome};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolsetName, WireName, near, shown};
 use super::offer::{Chain, Filter};
+use super::planted::{Bug, planted};
 use super::registry::ToolFacts;
 use super::world::World;
 
@@ -35,12 +36,16 @@ impl World {
     /// The exact answer: unknown, resident, already loaded, withheld from this turn, not connected, or refused.
     pub fn may_load(&self, life: Life<'_>, name: &str) -> Result<ToolsetName, String> {
         let name = name.trim();
-        let Some(toolset) = self.table(life.agent).every().find(|toolset| toolset.as_str() == name) else {
+        let named = |toolset: &&ToolsetName| toolset.as_str() == name;
+        let listed = self.table(life.agent).every().find(named);
+        let listed = listed.or_else(|| self.registry.names().find(named).filter(|_| planted(Bug::LoadsForOthers)));
+        let Some(toolset) = listed else {
             let loadable = self.loadable(life);
-            let rest = if loadable.is_empty() {
-                "Everything available is already in your tools.".to_owned()
-            } else {
-                format!("Loadable: {}.", joined(&loadable))
+            let mut missing = self.table(life.agent).every().filter(|other| life.held.arrival(other).is_none());
+            let rest = match (loadable.is_empty(), missing.next()) {
+                (false, _) => format!("Loadable: {}.", joined(&loadable)),
+                (true, None) => "Everything available is already in your tools.".to_owned(),
+                (true, Some(_)) => "Nothing can be loaded now; available_tools says why.".to_owned(),
             };
             return Err(format!("No tool group named '{}'. {rest}", shown(name)));
         };

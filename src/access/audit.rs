@@ -11,7 +11,7 @@ use super::approval::{Attendance, CallFacts, Sight};
 use super::conditions::{Conditions, Life, Trigger};
 use super::grant::Answer;
 use super::held::{Arrival, Held, HeldTool};
-use super::mode::ModeName;
+use super::mode::{DEFAULT_MODE, ModeName};
 use super::name::{AgentName, Owner, ToolId, ToolName, ToolsetName, shown};
 use super::offer::{Filter, Ledger, RowState, Withheld};
 use super::policy::{AskReason, Decision, GateList};
@@ -418,10 +418,8 @@ pub fn replay(entries: &[Entry], world: &World) -> Vec<Replayed> {
                 replayed.push(Replayed { place, verdict });
             }
             What::Withheld { changes, .. } => life.take(changes),
-            // A mode that this world has not leaves the conversation in the one that it has.
-            What::Mode { mode } if world.mode(mode.as_str()).is_ok() => life.conditions.mode = Some(mode.clone()),
-            What::Mode { .. }
-            | What::Answer { .. }
+            What::Mode { mode } => life.conditions.mode = Some(mode.clone()),
+            What::Answer { .. }
             | What::LoadFailed { .. }
             | What::Grant { .. }
             | What::Revoke { .. }
@@ -440,9 +438,10 @@ struct PastLife {
 }
 
 impl PastLife {
-    /// In the default mode. Which triggers held is not in the log, so none keeps a call out.
+    /// In `work`, unless the log says another mode. Which triggers held is not in it, so none keeps a call out.
     fn begin(world: &World, agent: &AgentName) -> Self {
-        let conditions = Conditions { triggers: BTreeSet::from([Trigger::Link]), ..world.default_conditions() };
+        let mode = Some(ModeName::new(DEFAULT_MODE));
+        let conditions = Conditions { mode, triggers: BTreeSet::from([Trigger::Link]), ..Conditions::default() };
         Self { held: world.fresh(agent), conditions, excluded: BTreeSet::new() }
     }
 

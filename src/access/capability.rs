@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::available::Role;
-use super::conditions::Life;
+use super::conditions::{Conditions, Life};
 use super::declare::{AgentDeclaration, Available};
 use super::held::{Arrival, Held};
+use super::mode::ModeName;
 use super::name::{AgentName, Owner, ToolId, ToolName, ToolsetName, shown};
 use super::offer::{Chain, Filter, offer};
 use super::policy::{Entry, GateList, Policy};
@@ -53,8 +54,10 @@ pub struct Ability {
     pub gate: Stand,
     /// The floor's entry that reaches it (P20).
     pub floor: Option<Stand>,
-    /// Why no call of a fresh agent would carry it: a switch, or a check that says no.
+    /// Why no call of a fresh agent would carry it: a switch, a check that says no, or the default mode.
     pub withheld: Option<Stand>,
+    /// Every mode, and what of it withholds the tool, if something does.
+    pub modes: BTreeMap<ModeName, Option<Stand>>,
     /// Digest of its definition.
     pub digest: String,
     /// Bytes of its definition.
@@ -285,9 +288,19 @@ fn ability(world: &World, agent: &AgentName, id: &ToolId, facts: &ToolFacts) -> 
             let found = reasons.find(|(filter, _)| lasting(filter));
             found.map(|(_, reason)| Stand::new(reason.text.clone(), reason.line()))
         },
+        modes: world.modes().map(|(mode, _)| (mode.clone(), in_mode(world, id, mode))).collect(),
         digest: facts.digest.clone(),
         bytes: facts.bytes,
     }
+}
+
+/// The word of `mode` that withholds the tool.
+fn in_mode(world: &World, id: &ToolId, mode: &ModeName) -> Option<Stand> {
+    let conditions = Conditions { mode: Some(mode.clone()), ..Conditions::default() };
+    let chain = Chain::new(world, &conditions);
+    let mut reasons = chain.withholds(chain.absent(id, None));
+    let (_, reason) = reasons.find(|(filter, _)| *filter == Filter::Mode)?;
+    Some(Stand::new(reason.text.clone(), reason.line()))
 }
 
 /// The entries of the agent's policy and of the floor that name `toolset`, each with its list.
@@ -297,6 +310,14 @@ fn entries_on(world: &World, agent: &AgentName, toolset: &ToolsetName) -> Vec<St
         policy.entries.iter().filter(on).map(|entry| format!("{} {}", entry.list, shown(&entry.written))).collect()
     };
     let mut entries = written(world.policies.of(agent));
+    // What else decides about tools that nobody knows.
+    let owner = Owner::Toolset(toolset.clone());
+    let conditions = world.default_conditions();
+    let chain = Chain::new(world, &conditions);
+    let withheld = chain.withholds(chain.toolset(&owner)).filter(|(filter, _)| *filter != Filter::NotLoaded);
+    entries.extend(withheld.map(|(_, reason)| reason.text));
+    entries.extend(world.server_gate(toolset).map(|gate| format!("default of {}", gate.table())));
+    entries.extend(world.declarations().auto_approval.then(|| "auto-approval".to_owned()));
     entries.extend(written(&world.policies.floor).into_iter().map(|entry| format!("floor {entry}")));
     entries
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::held::Held;
+use super::held::{Held, HeldTool};
 use super::mode::ModeName;
 use super::name::{AgentName, ToolName, ToolsetName};
 
@@ -64,6 +64,16 @@ impl AllowList {
     pub fn new(names: BTreeSet<ToolName>, held: &Held) -> Self {
         let held = held.tools().iter().map(|tool| names.contains(&tool.id.name)).collect();
         Self { names, held }
+    }
+
+    /// This list without what is not among `names` either. `held`: now; what became held since the turn began stays outside.
+    #[must_use]
+    pub fn narrowed(&self, names: &BTreeSet<ToolName>, held: &Held) -> Self {
+        let on_both = |(listed, tool): (&bool, &HeldTool)| *listed && names.contains(&tool.id.name);
+        Self {
+            names: self.names.intersection(names).cloned().collect(),
+            held: self.held.iter().zip(held.tools()).map(on_both).collect(),
+        }
     }
 
     /// The same list for a worker that is wired now.

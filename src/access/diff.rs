@@ -243,6 +243,14 @@ impl<'a> Comparison<'a> {
                 self.push(from_strictness(old.is_some(), new.is_some()), aspect, id, stand(old), stand(new));
             }
         }
+        // A mode that one side has not is no mode that a conversation went on in.
+        for (mode, was) in &old.modes {
+            let Some(is) = new.modes.get(mode).filter(|is| is.is_some() != was.is_some()) else { continue };
+            let stand = |side: &Option<Stand>| {
+                side.clone().unwrap_or_else(|| Stand::new(format!("offered in mode '{mode}'"), None))
+            };
+            self.push(from_strictness(was.is_some(), is.is_some()), Aspect::Offer, id, stand(was), stand(is));
+        }
         if old.digest != new.digest {
             let stand = |ability: &Ability| Stand::new(format!("a definition of {} B", ability.bytes), None);
             self.push(Direction::Change, Aspect::Definition, id, stand(old), stand(new));

@@ -145,7 +145,7 @@ pub(super) fn obstacles<'a>(
 /// The five answers for `tool`, each with every reason. `call`: a call of it, so that grants, flags and allow lines are
 /// asked too; without one, a call by an attended agent that nothing said earlier answers for.
 pub fn explain(world: &World, life: Life<'_>, tool: &ToolId, call: Option<&CallFacts<'_>>) -> Explanation {
-    let available = explain_available(world, life.agent, tool);
+    let available = explain_available(world, life, tool);
     let held = explain_held(world, life, tool, available.yes);
     let offered = explain_offered(world, life, tool, &held);
     let approval = explain_approval(world, life.agent, tool, call);
@@ -181,7 +181,8 @@ pub fn off(world: &World, life: Life<'_>, toolset: &ToolsetName) -> Option<(Filt
     withholding.find(|(filter, _)| of_all(filter))
 }
 
-fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> Finding {
+fn explain_available(world: &World, life: Life<'_>, tool: &ToolId) -> Finding {
+    let agent = life.agent;
     let no = |reason: Reason| Finding { yes: false, reasons: vec![reason] };
     let may = world.may_hold(agent, tool);
     let Some(toolset) = tool.toolset() else {
@@ -229,7 +230,9 @@ fn explain_available(world: &World, agent: &AgentName, tool: &ToolId) -> Finding
     };
     let mut reasons = vec![because];
     let build = world.last_build(toolset);
-    let exists = build.is_none_or(|tools| tools.iter().any(|facts| facts.name == tool.name));
+    // What is held stays callable, whatever a later build has (R17).
+    let held = life.held.place(tool).is_some();
+    let exists = held || build.is_none_or(|tools| tools.iter().any(|facts| facts.name == tool.name));
     if let (false, Some(tools)) = (exists, build) {
         let close = near(tool.name.as_str(), tools.iter().map(|facts| facts.name.as_str()), 3);
         let hint = did_you_mean(&close).map(|hint| format!("; {hint}")).unwrap_or_default();
@@ -354,7 +357,8 @@ fn explain_approval(world: &World, agent: &AgentName, tool: &ToolId, call: Optio
             Decision::Run => AnsweredBy::NotAsked,
             Decision::RunAnswered(_, answer) | Decision::AutoDenied(_, answer) => AnsweredBy::Already { answer },
             Decision::Review(_) => AnsweredBy::Reviewer,
-            Decision::Ask(_) | Decision::Unresolved(_) => AnsweredBy::Person,
+            Decision::Ask(_) => AnsweredBy::Person,
+            Decision::Unresolved(reason) => AnsweredBy::Already { answer: Answer::AutoDenied { reason } },
         },
         (Some(list), None) if world.reviews(list) && world.policies.floor_reaches(tool).is_none() => {
             AnsweredBy::Reviewer

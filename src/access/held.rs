@@ -3,11 +3,14 @@
 //! A held list only grows by a suffix (R7); nothing here removes or reorders.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::conditions::Trigger;
 use super::name::{NameDefect, Owner, ToolId, ToolName, ToolsetName, WireName};
+use super::planted::{Bug, planted};
 use super::registry::{Risk, ToolFacts, screen};
 
 /// How a held tool came to be held.
@@ -44,6 +47,23 @@ pub struct HeldTool {
     /// What it waits for before it is offered (W7), if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<Trigger>,
+    /// The schema of its arguments, to be shown.
+    #[serde(skip)]
+    pub schema: Arc<Value>,
+}
+
+impl HeldTool {
+    /// What was known of it when it came to be held (R17).
+    pub(super) fn facts(&self) -> ToolFacts {
+        ToolFacts {
+            name: self.id.name.clone(),
+            risk: self.risk,
+            bytes: self.bytes,
+            digest: self.digest.clone(),
+            trigger: self.trigger,
+            schema: Arc::clone(&self.schema),
+        }
+    }
 }
 
 /// A held toolset: how it came, and what made it come where something that happened did (`call-7`).
@@ -190,7 +210,8 @@ impl Held {
     }
 
     fn push(&mut self, owner: Owner, arrival: Arrival, facts: &ToolFacts) -> Result<usize, &HeldTool> {
-        let wire = WireName::of(&owner, &facts.name);
+        let named = if planted(Bug::WiresByArrival) && arrival == Arrival::Loaded { &Owner::Core } else { &owner };
+        let wire = WireName::of(named, &facts.name);
         let index = self.tools.len();
         if let Some(taken) = self.by_name.get(&facts.name).or_else(|| self.by_wire.get(&wire)) {
             return Err(&self.tools[*taken]);
@@ -205,6 +226,7 @@ impl Held {
             bytes: facts.bytes,
             digest: facts.digest.clone(),
             trigger: facts.trigger,
+            schema: Arc::clone(&facts.schema),
         });
         Ok(index)
     }

@@ -18,6 +18,7 @@ pub mod installed;
 pub mod mode;
 pub mod name;
 pub mod offer;
+pub(crate) mod planted;
 pub mod policy;
 mod reason;
 pub mod registry;

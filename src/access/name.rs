@@ -377,7 +377,8 @@ fn well_formed(text: &str, first: impl Fn(char) -> bool) -> bool {
         && text.chars().all(|c| first(c) || c == '_' || c == '-')
 }
 
-/// A word from outside as a message may quote it: control characters escaped, at most 80 characters.
+/// A word from outside as a message may quote it: control characters and those that deceive the eye escaped, at most 80
+/// characters.
 pub fn shown(word: &str) -> String {
     let mut text = String::new();
     for (index, c) in word.chars().enumerate() {
@@ -385,9 +386,15 @@ pub fn shown(word: &str) -> String {
             text.push_str("...");
             break;
         }
-        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
+        if c.is_control() || deceives(c) { text.extend(c.escape_default()) } else { text.push(c) }
     }
     text
+}
+
+/// Whether a character is not seen, or changes the order in which others are: bidirectional controls and what has no width.
+fn deceives(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// At most `most` of `candidates` that `word` may have been meant as, nearest first, else in their own order.

@@ -8,6 +8,7 @@ use super::conditions::{Conditions, Life, Trigger};
 use super::held::HeldTool;
 use super::mode::Mode;
 use super::name::{Owner, ToolId, ToolName, ToolsetName};
+use super::planted::{Bug, planted};
 use super::reason::Reason;
 use super::registry::{Kind, Risk};
 use super::world::World;
@@ -169,9 +170,10 @@ fn check(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
     chain.world.says_no(toolset, question.tool.map(|(name, _)| name))
 }
 
-/// W3, core tools included (O8).
+/// W3, core tools included (O8). A mode that is declared no more withholds everything: nobody knows what it was to keep out.
 fn mode(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
-    let (Some(mode), Some(name)) = (chain.mode, &chain.conditions.mode) else { return Vec::new() };
+    let Some(name) = &chain.conditions.mode else { return Vec::new() };
+    let Some(mode) = chain.mode else { return vec![Reason::rule(format!("mode '{name}' is declared no more"))] };
     let tool = question.tool.map(|(tool, _)| tool.as_str());
     let reason = |(word, span): (&str, Option<super::name::Span>)| {
         let text = format!("mode '{name}' withholds {word}");
@@ -299,6 +301,9 @@ pub fn offer(world: &World, life: Life<'_>) -> Offer {
             bytes: tool.bytes,
             state,
         });
+    }
+    if planted(Bug::SortsTheOffer) {
+        kept.sort_by_key(|index| held.get(*index).map(|tool| &tool.wire));
     }
     let row = |toolset: &ToolsetName| {
         let owner = Owner::Toolset(toolset.clone());

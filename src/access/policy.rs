@@ -12,6 +12,7 @@ use super::grant::Answer;
 use super::name::{
     AgentName, CORE_TOOLS, GateEntry, Span, Spanned, ToolId, ToolName, ToolsetName, did_you_mean, near, shown,
 };
+use super::planted::{Bug, planted};
 
 /// Why a call asks first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -319,7 +320,7 @@ impl Policies {
 
     /// The floor's entry that reaches `tool`, pending ones included (P20).
     pub(super) fn floor_reaches<'a>(&'a self, tool: &'a ToolId) -> Option<&'a Entry> {
-        self.reaching(&self.floor, tool).next()
+        self.reaching(&self.floor, tool).find(|entry| entry.gate.names(tool) || !planted(Bug::FloorsOwnersOnly))
     }
 
     fn reaching<'a>(&'a self, policy: &'a Policy, tool: &'a ToolId) -> impl Iterator<Item = &'a Entry> {
@@ -368,6 +369,9 @@ impl Policies {
 
     /// Counts an accepted build (P8): names are only ever added.
     pub(super) fn accept(&mut self, toolset: &ToolsetName, names: BTreeSet<ToolName>) {
+        if planted(Bug::ForgetsNames) {
+            self.owners.values_mut().for_each(|owners| drop(owners.take(toolset)));
+        }
         for name in names {
             self.owners.entry(name).or_default().insert(toolset.clone());
         }

@@ -15,6 +15,7 @@ use super::grant::Grant;
 use super::held::{Arrival, HeldTool};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolName, ToolsetName, shown};
 use super::offer::{Chain, Filter, offer};
+use super::planted::{Bug, planted};
 use super::policy::{Entry, GateList, Policy};
 use super::reason::Reason;
 use super::registry::{Kind, Risk, ToolFacts, ToolsetFacts};
@@ -100,7 +101,7 @@ pub struct ToolsetRow {
     /// Its state for this agent.
     #[serde(flatten)]
     pub state: ToolsetState,
-    /// Its tools as of the last build; `None`: not built yet.
+    /// Its tools as of the last build, and held ones that it has no more; `None`: not built yet.
     pub tools: Option<Vec<ToolRow>>,
 }
 
@@ -189,7 +190,10 @@ pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conve
     let kept: Vec<&HeldTool> = kept.iter().filter_map(|index| held.tools().get(*index)).collect();
     let earned: BTreeSet<&str> =
         world.declarations().agents.iter().flat_map(|other| world.core_tools(&other.name.value)).copied().collect();
-    let rows = |policy: &Policy| policy.entries.iter().map(|entry| entry_row(world, entry, &earned)).collect();
+    let rows = |policy: &Policy| {
+        let rows = policy.entries.iter().map(|entry| entry_row(world, entry, &earned));
+        rows.filter(|row| !row.pending || !planted(Bug::HidesPending)).collect()
+    };
     AgentReport {
         agent: agent.clone(),
         entry: agent == world.entry(),
@@ -219,13 +223,21 @@ pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conve
 
 fn toolset_row(world: &World, life: Life<'_>, fresh: Freshness, facts: &ToolsetFacts) -> ToolsetRow {
     let toolset = &facts.name;
+    let held = life.held.tools().iter().filter(|tool| tool.id.toolset() == Some(toolset)).map(HeldTool::facts);
+    let held: Vec<ToolFacts> = held.collect();
     let row = |tool: &ToolFacts| tool_row(world, life, &ToolId::of(toolset, &tool.name), tool);
+    // What is held is shown as it is held, whatever a later build says of it or has no more (R17).
+    let rows = |built: &[ToolFacts]| {
+        let gone = held.iter().filter(|held| built.iter().all(|tool| tool.name != held.name));
+        let built = built.iter().map(|tool| held.iter().find(|held| held.name == tool.name).unwrap_or(tool));
+        built.chain(gone).map(row).collect()
+    };
     ToolsetRow {
         name: toolset.clone(),
         kind: facts.kind,
         description: facts.description.clone(),
         state: toolset_state(world, life, fresh, toolset),
-        tools: world.last_build(toolset).map(|tools| tools.iter().map(row).collect()),
+        tools: world.last_build(toolset).map(rows),
     }
 }
 
@@ -234,7 +246,7 @@ fn tool_row(world: &World, life: Life<'_>, id: &ToolId, tool: &ToolFacts) -> Too
         Some(toolset) if life.held.arrival(toolset).is_none() => None,
         _ => life.held.holder(&id.owner, &id.name),
     };
-    let withheld = withheld(world, life, id, tool);
+    let withheld = withheld(world, life, id, tool).filter(|_| !planted(Bug::CountsWithheld));
     ToolRow {
         name: tool.name.clone(),
         risk: tool.risk,

@@ -13,9 +13,10 @@ impl World {
     /// asked about it. Its policy is the default pair and every name that its composer's gates (D8).
     ///
     /// # Errors
-    /// The sentence after `Could not compose …: `: a toolset that nothing installs, that nobody can be composed from, that is
+    /// The sentence after `Could not compose …: `: a label that is no name, a toolset that nothing installs, that nobody can be composed from, that is
     /// refused (P9), not there (R11), or withheld from the composer's turn (O7).
     pub fn compose(&mut self, composer: Life<'_>, label: &str, toolsets: &[ToolsetName]) -> Result<AgentName, String> {
+        AgentName::parse(label)?;
         for toolset in toolsets {
             let Some(facts) = self.registry.get(toolset.as_str()) else {
                 let hint = did_you_mean(&self.registry.near(toolset.as_str())).map(|hint| format!("; {hint}"));

@@ -104,11 +104,11 @@ impl Step<'_> {
         self.audit(What::LoadFailed { call: call.0, toolset, error }, None);
     }
 
-    /// The audit log could not be written, so what it does not know does not run.
-    pub(super) fn unaudited(&mut self, id: CallId, why: &str) {
+    /// The driver kept a call back that was let go.
+    pub(super) fn kept_back(&mut self, id: CallId, why: &str) {
         let Some(index) = self.place(id) else { return };
         let Some(call) = self.call(index).filter(|call| call.began.is_some() && !call.ended()) else { return };
-        let (sentence, state) = (text::unaudited(&call.wire, why), call.state.clone());
+        let (sentence, state) = (text::kept_back(&call.wire, why), call.state.clone());
         // It was let go and never began.
         call.began = None;
         self.end(index, Ending::Refused, sentence.clone(), None);

@@ -202,9 +202,9 @@ pub(super) mod text {
         format!("Tool '{}' was not run: {why} before anybody answered.", shown(wire))
     }
 
-    /// What the audit log does not know does not run (K5).
-    pub(crate) fn unaudited(wire: &str, why: &str) -> String {
-        format!("Tool '{}' was not run: the audit log could not be written: {why}", shown(wire))
+    /// It was let go, and the driver kept it back.
+    pub(crate) fn kept_back(wire: &str, why: &str) -> String {
+        format!("Tool '{}' was not run: {why}", shown(wire))
     }
 
     /// The cap came first.

@@ -70,7 +70,7 @@ pub enum Effect {
     /// Append to the log; written and synced before the effects after it are carried out.
     Record(Record),
     /// Append to the audit log (K5); written and synced before the effects after it are carried out. Where it can't be, what
-    /// they would do for its call is not done: [`super::Input::Unaudited`] comes back in its place.
+    /// they would do for its call is not done: [`super::Input::KeptBack`] comes back in its place.
     Audit(Box<Draft>),
     /// Tell every front end.
     Tell(Event),

@@ -2,9 +2,15 @@
 //!
 //! Which toolset may be loaded, and what the model reads of it, is access's to say.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
+use super::call::{Ending, shown_arguments};
 use super::input::BuiltTool;
+use super::message::AssistantMessage;
+use super::record::Record;
+use crate::access::planted::{Bug, planted};
 use crate::access::{Held, LoadOutcome, Risk};
 
 /// `available_tools(filter="")`.
@@ -39,6 +45,28 @@ pub fn core_tools() -> Vec<BuiltTool> {
             }),
         ),
     ]
+}
+
+/// Toolsets to preload when a conversation is wired again (R12): those that a call's recorded ending says were loaded, each
+/// once, in first-loaded order. What the agent's table no longer makes available is left out where it is wired.
+pub fn loads(records: &[Record]) -> Vec<String> {
+    let mut loaded: Vec<String> = Vec::new();
+    for record in records {
+        match record {
+            Record::CallEnded { ending: Ending::Loaded { toolset }, .. } => loaded.push(toolset.clone()),
+            Record::ModelCall { message, .. } if planted(Bug::CountsAskedLoads) => loaded.extend(asked(message)),
+            _ => {}
+        }
+    }
+    let mut seen = BTreeSet::new();
+    loaded.retain(|toolset| seen.insert(toolset.clone()));
+    loaded
+}
+
+/// What the calls of an answer ask to load, whatever came of it.
+fn asked(message: &AssistantMessage) -> impl Iterator<Item = String> {
+    let loads = message.calls().filter(|call| call.wire == LOAD_TOOLS);
+    loads.filter_map(|call| Some(shown_arguments(&call.arguments).get("name")?.as_str()?.to_owned()))
 }
 
 /// The row's summary of a load: `+5 tools, 2.1 kB`.

@@ -48,7 +48,7 @@ pub use call::{CallId, Ending, canonical};
 pub use command::Command;
 pub use effect::{Ask, Author, Effect, TurnEnd};
 pub use input::{BuiltTool, Input, LoadedToolset, Moment, ToolOutcome};
-pub use loaders::core_tools;
+pub use loaders::{core_tools, loads};
 pub use message::{
     AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Opaque, Part, Reasoning, Request, ResultMessage,
     Retry, StopReason, ToolCall, ToolChoice, ToolDefinition, Usage, UserMessage, UserOrigin,

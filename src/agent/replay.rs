@@ -9,7 +9,8 @@ use super::effect::TurnEnd;
 use super::message::{CallKind, Part, ToolCall};
 use super::record::{OfferRecord, Record};
 use super::update::{CallLine, Event};
-use crate::access::{Owner, ToolId, ToolName, ToolsetName};
+use crate::access::mode::DEFAULT_MODE;
+use crate::access::{ModeName, Owner, ToolId, ToolName, ToolsetName};
 
 /// The events of a log, in order. Streamed text comes in one piece per part.
 pub fn replay(records: &[Record]) -> Vec<Event> {
@@ -70,6 +71,16 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
         }
     }
     events
+}
+
+/// The mode of a conversation (W3), whether there is one of that name or not: what its log says last, the shipped default
+/// where it says nothing, and `first` where there is no log yet.
+pub fn mode(records: &[Record], first: impl FnOnce() -> ModeName) -> ModeName {
+    let given = records.iter().rev().find_map(|record| match record {
+        Record::Mode { mode, .. } => Some(mode.clone()),
+        _ => None,
+    });
+    given.unwrap_or_else(|| if records.is_empty() { first() } else { ModeName::new(DEFAULT_MODE) })
 }
 
 /// The dim rule of a model call. `last`: the toolsets of the agent's call before, `None` for its first.

@@ -12,6 +12,7 @@ use super::message::ResultMessage;
 use super::record::Record;
 use super::turn::{Phase, Round, Step, ended_by};
 use super::update::{Event, Severity};
+use crate::access::planted::{Bug, planted};
 use crate::access::{
     Answer, Arrival, AskReason, Attendance, CallFacts, Decision, HeldTool, Owner, Sight, ToolsetName, answers,
 };
@@ -277,7 +278,8 @@ impl Step<'_> {
 
     /// The re-check of axis 5 at the instant it runs (O3), then it runs.
     fn dispatch(&mut self, index: usize, tool: &HeldTool, arguments: Value) {
-        if let Some(refusal) = self.world.dispatch(self.run.life(), &tool.id, &tool.digest) {
+        let refusal = self.world.dispatch(self.run.life(), &tool.id, &tool.digest);
+        if let Some(refusal) = refusal.filter(|_| !planted(Bug::TrustsTheCard)) {
             return self.end(index, Ending::Refused, refusal, None);
         }
         self.audit_dispatch(index);
@@ -411,6 +413,9 @@ impl Step<'_> {
         let unanswered = if *end == TurnEnd::Interrupted { Answer::Interrupted } else { Answer::Withdrawn };
         for index in 0..self.round().map_or(0, |round| round.calls.len()) {
             let Some(call) = self.call(index).filter(|call| !call.ended()) else { continue };
+            if planted(Bug::DropsJoined) && matches!(call.state, CallState::Joining(_)) {
+                continue;
+            }
             let (id, wire) = (call.id, call.wire.clone());
             let text = match call.state {
                 CallState::Asking(_) | CallState::Editing(_) => {

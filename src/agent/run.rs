@@ -11,9 +11,12 @@ use super::loaders;
 use super::message::{AssistantMessage, Failure, Message, ResultMessage, StopReason, ToolDefinition, UserOrigin};
 use super::prompt;
 use super::record::Record;
+use super::replay;
 use super::turn::{Step, Turn};
+use crate::access::mode::DEFAULT_MODE;
 use crate::access::{
-    AgentName, Arrival, Conditions, Held, Ledger, Life, LoadOutcome, Risk, Slot, ToolId, ToolName, ToolsetName, World,
+    AgentName, Arrival, Conditions, Held, Ledger, Life, LoadOutcome, ModeName, Risk, Slot, ToolId, ToolName,
+    ToolsetName, Trigger, World,
 };
 
 /// What a run is made of.
@@ -52,6 +55,10 @@ pub struct Run {
     pub(super) spec: AgentSpec,
     pub(super) held: Held,
     pub(super) conditions: Conditions,
+    /// The mode that the log says last; one that says none is in the shipped default.
+    pub(super) noted_mode: ModeName,
+    /// Whether the log has a turn: before its first one nothing is written.
+    pub(super) begun: bool,
     /// Beside `held`, by the same index.
     pub(super) definitions: Vec<ToolDefinition>,
     pub(super) system: String,
@@ -93,6 +100,8 @@ impl Run {
             spec,
             held: Held::default(),
             conditions: Conditions::default(),
+            noted_mode: replay::mode(history, || ModeName::new(DEFAULT_MODE)),
+            begun: !history.is_empty(),
             definitions: Vec::new(),
             system: String::new(),
             history: rebuild(history),
@@ -103,7 +112,6 @@ impl Run {
             unrecorded: names.clone(),
             skipped: Vec::new(),
         };
-        run.conditions = run.spec.conditions.clone();
         let builds: Vec<LoadedToolset> = resident.into_iter().chain(preloaded).collect();
         let core = loaders::core_tools();
         let mut guidance = Vec::new();
@@ -123,8 +131,10 @@ impl Run {
                 }
             }
         }
-        // A worker's turn begins when it is wired.
-        run.conditions.allow = run.conditions.allow.map(|allow| allow.for_worker(&run.held));
+        // A worker's turn begins when it is wired, and what it takes over holds for its whole life (O7).
+        run.spec.conditions.allow = run.spec.conditions.allow.map(|allow| allow.for_worker(&run.held));
+        run.conditions.allow.clone_from(&run.spec.conditions.allow);
+        run.conditions.triggers = Trigger::holding(run.user_messages());
         let names = world.names_line(run.life());
         run.system = prompt::assemble(&run.spec.opener, guidance.iter().map(String::as_str), names.as_deref());
         run
@@ -141,6 +151,18 @@ impl Run {
     pub(super) fn hold(&mut self, build: &LoadedToolset, arrival: Arrival, event: Option<String>) -> LoadOutcome {
         let facts: Vec<_> = build.tools.iter().map(|tool| tool.facts.clone()).collect();
         let outcome = self.held.add_by(&build.toolset, arrival, event, &facts);
+        self.define(outcome.added.iter().copied(), &build.tools);
+        outcome
+    }
+
+    /// A skill came to be, or was written again, and its build was accepted: its tools that are not held yet are from now on, at
+    /// the end (A9, R16).
+    pub fn grow(&mut self, build: &LoadedToolset) -> LoadOutcome {
+        if self.held.arrival(&build.toolset).is_none() {
+            return self.hold(build, Arrival::Skill, None);
+        }
+        let facts: Vec<_> = build.tools.iter().map(|tool| tool.facts.clone()).collect();
+        let outcome = self.held.grow(&build.toolset, &facts);
         self.define(outcome.added.iter().copied(), &build.tools);
         outcome
     }

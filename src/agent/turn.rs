@@ -104,7 +104,7 @@ impl<'a> Step<'a> {
             Input::Edited { call, arguments } => self.edited(call, &arguments),
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
             Input::LoadEnded { call, result } => self.load_ended(call, result),
-            Input::Unaudited { call, why } => self.unaudited(call, &why),
+            Input::KeptBack { call, why } => self.kept_back(call, &why),
             Input::Stop => self.stop(TurnEnd::Stopped),
             Input::Leave => self.stop(TurnEnd::Interrupted),
         }
@@ -129,9 +129,18 @@ impl<'a> Step<'a> {
             return;
         }
         self.run.conditions.mode = Some(mode.clone());
-        self.audit_mode(&mode);
-        self.record(Record::Mode { at: self.moment.now, mode: mode.clone() });
+        if self.run.begun {
+            self.note_mode();
+        }
         self.tell(Event::Mode { mode });
+    }
+
+    /// Writes down the mode where the log says another, so that the conversation keeps it.
+    fn note_mode(&mut self) {
+        let Some(mode) = self.run.conditions.mode.clone().filter(|mode| *mode != self.run.noted_mode) else { return };
+        self.run.noted_mode = mode.clone();
+        self.audit_mode(&mode);
+        self.record(Record::Mode { at: self.moment.now, mode });
     }
 
     fn said(&mut self, text: String, attendance: Attendance, only: Option<BTreeSet<ToolName>>) {
@@ -146,12 +155,23 @@ impl<'a> Step<'a> {
             self.undelivered(&text, "too much already waits for the next round");
         } else {
             turn.queued.push_back(text.clone());
+            self.narrow(only);
             self.tell(Event::Queued { text });
         }
     }
 
+    /// W6: a list of what may be called only ever tightens, also where it comes with words that join.
+    fn narrow(&mut self, only: Option<BTreeSet<ToolName>>) {
+        let Some(names) = only else { return };
+        let allow = self.run.conditions.allow.take();
+        self.run.conditions.allow = Some(match allow {
+            Some(allow) => allow.narrowed(&names, &self.run.held),
+            None => AllowList::new(names, &self.run.held),
+        });
+    }
+
     fn start(&mut self, text: String, attendance: Attendance, only: Option<BTreeSet<ToolName>>) {
-        self.run.conditions.allow = only.map(|names| AllowList::new(names, &self.run.held));
+        self.narrow(only);
         for toolset in std::mem::take(&mut self.run.unrecorded) {
             let of_it = |tool: &&HeldTool| tool.id.toolset() == Some(&toolset);
             let tools = self.run.held.tools().iter().filter(of_it).map(|tool| tool.id.name.clone()).collect();
@@ -162,6 +182,8 @@ impl<'a> Step<'a> {
         let message = UserMessage { text: text.clone(), origin: UserOrigin::Person };
         let agent = Some(self.run.spec.name.clone());
         self.record(Record::TurnStarted { at, attendance, agent: agent.clone(), message: message.clone() });
+        self.run.begun = true;
+        self.note_mode();
         self.tell(Event::TurnStarted { at, attendance, agent });
         self.tell(Event::Said { text, origin: UserOrigin::Person });
         self.run.history.push(Message::User(message));
@@ -189,13 +211,33 @@ impl<'a> Step<'a> {
 
     /// Asks the model: the offer of this instant, the whole history, the fixed system message.
     fn call_model(&mut self, kind: CallKind) {
-        let run = &mut *self.run;
-        let Some(turn) = &mut run.turn else { return };
+        let Some(turn) = &mut self.run.turn else { return };
         turn.number += 1;
         if kind == CallKind::Agent {
             turn.spent += 1;
         }
         let number = turn.number;
+        let (kept, offer) = self.offer(number);
+        let line = call_line(number, kind, &offer, self.run.last_toolsets.as_deref());
+        self.run.last_toolsets = Some([offer.resident.clone(), offer.loaded.clone()].concat());
+        let request = request(self.run, kind, &kept);
+        if let Some(turn) = &mut self.run.turn {
+            turn.phase = Phase::Model(Box::new(ModelCall {
+                kind,
+                attempt: 1,
+                started: self.moment.now,
+                kept,
+                offer,
+                state: ModelState::Streaming(Stream::default()),
+            }));
+        }
+        self.tell(Event::Call(line));
+        self.out.push(Effect::CallModel(Box::new(request)));
+    }
+
+    /// What model call `number` carries at this instant, and what is kept of it.
+    fn offer(&mut self, number: u32) -> (Vec<usize>, OfferRecord) {
+        let run = &mut *self.run;
         run.conditions.triggers = Trigger::holding(run.user_messages());
         let offer = offer(self.world, run.life());
         let tools = run.held.tools();
@@ -211,25 +253,11 @@ impl<'a> Step<'a> {
             loaded: toolsets(true),
             ledger,
         };
-        let line = call_line(number, kind, &record, run.last_toolsets.as_deref());
-        run.last_toolsets = Some([record.resident.clone(), record.loaded.clone()].concat());
-        let request = request(run, kind, &offer.kept);
         if record.ledger.is_some() {
             self.audit_withheld(number, &offer.ledger);
         }
         self.run.last_ledger = Some(offer.ledger);
-        if let Some(turn) = &mut self.run.turn {
-            turn.phase = Phase::Model(Box::new(ModelCall {
-                kind,
-                attempt: 1,
-                started: self.moment.now,
-                kept: offer.kept,
-                offer: record,
-                state: ModelState::Streaming(Stream::default()),
-            }));
-        }
-        self.tell(Event::Call(line));
-        self.out.push(Effect::CallModel(Box::new(request)));
+        (offer.kept, record)
     }
 
     fn model_call(&mut self) -> Option<&mut ModelCall> {
@@ -292,16 +320,25 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// The next try carries what holds now: while it waited, a switch or the mode may have changed.
     fn retry_due(&mut self) {
         let now = self.moment.now;
-        let Some(call) = self.model_call() else { return };
+        let Some(turn) = &self.run.turn else { return };
+        let Phase::Model(call) = &turn.phase else { return };
         if !matches!(call.state, ModelState::Waiting(_)) {
             return;
         }
+        let (number, kind, before) = (turn.number, call.kind, call.kept.clone());
+        let (kept, offer) = self.offer(number);
+        let request = request(self.run, kind, &kept);
+        let Some(call) = self.model_call() else { return };
         call.state = ModelState::Streaming(Stream::default());
         call.started = now;
-        let (kind, kept) = (call.kind, call.kept.clone());
-        let request = request(self.run, kind, &kept);
+        call.kept.clone_from(&kept);
+        if kept != before {
+            call.offer = offer.clone();
+            self.tell(Event::Call(call_line(number, kind, &offer, None)));
+        }
         self.out.push(Effect::CallModel(Box::new(request)));
     }
 
@@ -480,7 +517,7 @@ impl<'a> Step<'a> {
     fn end_turn(&mut self, end: TurnEnd) {
         self.close_round();
         let Some(turn) = self.run.turn.take() else { return };
-        self.run.conditions.allow = None;
+        self.run.conditions.allow.clone_from(&self.run.spec.conditions.allow);
         let why = ended_by(&end);
         for text in turn.queued {
             self.undelivered(&text, why);

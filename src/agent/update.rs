@@ -150,7 +150,7 @@ pub enum Event {
         /// The words.
         text: String,
     },
-    /// A model call began.
+    /// A model call began; one of the number before it, that its next try carries other tools.
     Call(CallLine),
     /// A piece of the answer.
     Delta {

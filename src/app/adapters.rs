@@ -9,7 +9,7 @@ use futures_util::stream::BoxStream;
 use crate::access::audit::Draft;
 use crate::access::{AgentName, ToolsetName};
 use crate::agent::command::Switched;
-use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request, Severity};
+use crate::agent::{Alert, ConversationSummary, Delta, Failure, Record, Request, Severity, loads};
 use crate::assistant::ports::{self, Cause, PortError};
 use crate::config::{self, Config, Locations, NewValue, Source};
 use crate::{model, store, system};
@@ -72,7 +72,7 @@ impl ports::Store for StorePort {
             id,
             agent: opened.header.agent,
             title: store::title(&opened.records).map(str::to_owned),
-            loads: store::loads(&opened.records),
+            loads: loads(&opened.records),
             records: opened.records,
             notices: opened.notices,
             log: Box::new(LogPort(log)),

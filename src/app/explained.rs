@@ -9,6 +9,7 @@ use crate::access::{
     explain,
 };
 use crate::agent::message::UserOrigin;
+use crate::agent::replay::mode;
 use crate::agent::{Record, canonical};
 use crate::assistant::ports::Store as _;
 use crate::tool::arguments;
@@ -50,7 +51,7 @@ impl Prepared {
         // What a conversation loaded is its entry agent's; a worker of it would begin afresh, in its mode.
         let is_entry = agent == self.capabilities.world.entry();
         let loads: Vec<ToolsetName> = if is_entry {
-            crate::store::loads(&records).into_iter().map(ToolsetName::new).collect()
+            crate::agent::loads(&records).into_iter().map(ToolsetName::new).collect()
         } else {
             Vec::new()
         };
@@ -116,19 +117,15 @@ impl Prepared {
     }
 }
 
-/// What the next call of a conversation would be made under: its mode, where there is one of that name, and its triggers.
+/// What the next call of a conversation would be made under: its mode and its triggers.
 fn conditions(prepared: &Prepared, records: &[Record]) -> Conditions {
-    let world = &prepared.capabilities.world;
-    let given = records.iter().rev().find_map(|record| match record {
-        Record::Mode { mode, .. } => world.mode(mode.as_str()).ok(),
-        _ => None,
-    });
     let said = records.iter().rev().filter_map(|record| match record {
         Record::TurnStarted { message, .. } | Record::Said { message, .. } if message.origin == UserOrigin::Person => {
             Some(message.text.as_str())
         }
         _ => None,
     });
-    let mode = given.or_else(|| prepared.mode.clone()).unwrap_or_else(|| world.default_mode());
+    let world = &prepared.capabilities.world;
+    let mode = mode(records, || prepared.mode.clone().unwrap_or_else(|| world.default_mode()));
     Conditions { mode: Some(mode), triggers: Trigger::holding(said), ..Conditions::default() }
 }

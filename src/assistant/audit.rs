@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::live::Saving;
 use super::{Driver, Severity, saved};
 use crate::access::audit::{Draft, Entry, Position, What};
 use crate::access::{AgentName, ToolId, ToolsetName};
@@ -22,7 +23,7 @@ impl Driver {
         if let Err(why) = self.write(draft).await
             && let (Some(live), Some(call)) = (&mut self.live, call)
         {
-            live.unaudited.entry(call).or_insert(why);
+            live.unaudited.entry(call).or_insert_with(|| format!("the audit log could not be written: {why}"));
         }
     }
 
@@ -60,7 +61,7 @@ impl Driver {
     pub(super) fn stays_out(&mut self, call: CallId, inputs: &mut VecDeque<Input>) -> bool {
         let why = self.live.as_mut().and_then(|live| live.unaudited.remove(&call));
         let stays = why.is_some();
-        inputs.extend(why.map(|why| Input::Unaudited { call, why }));
+        inputs.extend(why.map(|why| Input::KeptBack { call, why }));
         stays
     }
 
@@ -70,6 +71,21 @@ impl Driver {
         let live = self.live.as_mut()?;
         live.unaudited.clear();
         live.audited.take().map(Record::AuditHead)
+    }
+
+    /// Notes in the conversation's log how far the audit log goes, as it is left. What can't be written is noted next time.
+    pub(super) fn note_audit_head(&mut self) {
+        let Some(live) = self.live.as_mut().filter(|live| live.log.is_some() && live.saving == Saving::Whole) else {
+            return;
+        };
+        if let Some(head) = live.audited.take()
+            && let Some(log) = &mut live.log
+        {
+            match log.append(&Record::AuditHead(head)) {
+                Ok(()) => live.recorded += 1,
+                Err(error) => tracing::warn!(%error, "the head of the audit log was not noted"),
+            }
+        }
     }
 
     /// A grant that is not in the log is taken back.

@@ -95,6 +95,7 @@ impl Driver {
                     self.view_new().await;
                 }
                 self.shelf.forget(&id);
+                self.setup.capabilities.world.lapse_grants(&id);
                 self.setup.store.remove(&id)
             }
             Err(error) => Err(error),
@@ -132,6 +133,7 @@ impl Driver {
     }
 
     fn leave(&mut self) {
+        self.note_audit_head();
         if let Some(live) = self.live.take() {
             self.shelf.put(live);
         }

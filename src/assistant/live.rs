@@ -13,6 +13,7 @@ use super::ports::{Log, PortError};
 use super::{Driver, Severity};
 use crate::access::audit::Head;
 use crate::access::{Arrival, Conditions, ModeName, Slot, ToolId, ToolsetName};
+use crate::agent::replay::mode;
 use crate::agent::{AgentSpec, Alert, CallId, LoadedToolset, Record, Run};
 use crate::tool::Tool;
 
@@ -74,9 +75,8 @@ impl Live {
         if self.log.is_none() {
             self.log = Some(begin(&self.id)?);
         }
-        match &mut self.log {
-            Some(log) => log.append(record)?,
-            None => {}
+        if let Some(log) = &mut self.log {
+            log.append(record)?;
         }
         self.recorded += 1;
         Ok(())
@@ -194,28 +194,25 @@ impl Driver {
         (run, tools)
     }
 
-    /// The mode that a conversation was given last, or the one that conversations begin in (W3).
+    /// The mode of a conversation (W3). One that is declared no more is said: it withholds everything.
     fn mode_of(&mut self, records: &[Record]) -> ModeName {
         let world = &self.setup.capabilities.world;
-        let default = self.setup.mode.clone().unwrap_or_else(|| world.default_mode());
-        let given = records.iter().rev().find_map(|record| match record {
-            Record::Mode { mode, .. } => Some(mode),
-            _ => None,
-        });
-        match given.map(|mode| world.mode(mode.as_str())) {
-            None => default,
-            Some(Ok(mode)) => mode,
-            Some(Err(sentence)) => {
-                let message = format!("This conversation goes on in mode '{default}': {sentence}.");
-                self.setup.alerts.push(Alert { severity: Severity::Warning, message, hint: None });
-                default
-            }
+        let mode = mode(records, || self.setup.mode.clone().unwrap_or_else(|| world.default_mode()));
+        if let Err(sentence) = world.mode(mode.as_str()) {
+            let message = format!("This conversation's calls carry no tools: {sentence}.");
+            let hint = Some("/mode gives it another mode.".to_owned());
+            self.setup.alerts.push(Alert { severity: Severity::Warning, message, hint });
         }
+        mode
     }
 
     /// A build for wiring: startup's own the first time, a new one after that; judged either way.
     async fn built_for_wiring(&mut self, name: &ToolsetName) -> Result<Built, String> {
-        if let Some(built) = self.setup.capabilities.built.remove(name) {
+        let capabilities = &mut self.setup.capabilities;
+        if let Some(refusal) = capabilities.world.refusal(name) {
+            return Err(refusal.message.clone());
+        }
+        if let Some(built) = capabilities.built.remove(name) {
             return Ok(built);
         }
         self.setup.capabilities.build(name).await

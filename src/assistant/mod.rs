@@ -225,6 +225,7 @@ impl Driver {
         if self.is_running() {
             self.feed(Input::Leave).await;
         }
+        self.note_audit_head();
         let entries = self.setup.capabilities.world.unused_allows();
         if !entries.is_empty() {
             self.tell(Event::UnusedAllows { entries }).await;
@@ -242,8 +243,14 @@ impl Driver {
             Command::Delete { id } => self.delete(&id).await,
             Command::Rename { title } => self.rename(title).await,
             Command::List => self.list().await,
-            Command::Report => self.report().await,
-            Command::Explain { agent, tool } => self.explain(agent, tool).await,
+            Command::Report => {
+                self.refresh_checks().await;
+                self.report().await;
+            }
+            Command::Explain { agent, tool } => {
+                self.refresh_checks().await;
+                self.explain(agent, tool).await;
+            }
             Command::Switch { toolset, to } => self.switch(&toolset, to).await,
             Command::KeepTheme { name } => self.keep_theme(name).await,
             Command::Revoke { grant } => {
@@ -284,9 +291,16 @@ impl Driver {
             }
             Message::Built { conversation, call, toolset, result } => {
                 let accepted = self.accept_load(&toolset, result).await;
-                if let Some(live) = self.live.as_mut().filter(|live| live.is(&conversation))
-                    && live.loads.remove(&call)
+                let wanted =
+                    self.live.as_mut().filter(|live| live.is(&conversation)).map(|live| live.loads.remove(&call));
+                if let (Err(error), None | Some(false)) = (&accepted, wanted)
+                    && self.setup.capabilities.world.refusal(&toolset).is_some()
                 {
+                    // Nobody waits for it any more, but it is refused to everybody from here on (P9).
+                    let message = format!("Could not load '{toolset}': {error}");
+                    self.alert(Severity::Warning, message, None).await;
+                }
+                if let Some(live) = self.live.as_mut().filter(|_| wanted == Some(true)) {
                     if let Ok(built) = &accepted {
                         live.keep_tools(built);
                     }
@@ -373,6 +387,7 @@ impl Driver {
 
     /// W3: another mode for the conversation in view, or which there are.
     async fn mode(&mut self, name: Option<String>) {
+        self.mend().await;
         let world = &self.setup.capabilities.world;
         match name.map(|name| world.mode(name.trim())) {
             Some(Ok(mode)) => {

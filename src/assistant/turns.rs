@@ -23,7 +23,7 @@ use crate::agent::{
     CallId, Effect, Ending, Event, Failure, FailureKind, Input, Moment, Record, Request, Retry, ToolOutcome, TurnEnd,
 };
 use crate::tool::output::Outcome;
-use crate::tool::{CallContext, arguments};
+use crate::tool::{CallContext, arguments, facts};
 
 impl Driver {
     /// A person's words: a turn, or part of the running one.
@@ -256,6 +256,13 @@ impl Driver {
             inputs.push_back(Input::ToolEnded { call, outcome: failed(text) });
             return;
         };
+        // O3: what runs is what was shown, also where its provider changed it since it was built.
+        let shown = live.run.held().get(&tool).map(|held| held.digest.clone());
+        if shown.is_none_or(|shown| shown != facts(runnable.spec()).digest) {
+            let why = "it changed since it was shown; call it again".to_owned();
+            inputs.push_back(Input::KeptBack { call, why });
+            return;
+        }
         let conversation = Arc::clone(&live.id);
         let task = spawn(async move {
             let name = tool.name.clone();

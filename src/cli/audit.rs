@@ -85,7 +85,7 @@ impl Show {
         let chosen: Vec<_> = entries.iter().filter(|numbered| wanted(&numbered.entry)).collect();
         let skipped = self.last.map_or(0, |last| chosen.len().saturating_sub(last));
         let agents = chosen.iter().filter_map(|numbered| numbered.entry.agent.as_ref());
-        let width = agents.map(|agent| agent.as_str().len()).max().unwrap_or(0).max(3);
+        let width = agents.map(|agent| agent.as_str().len()).max().unwrap_or(0).clamp(3, 64);
         let rows: Vec<_> =
             chosen.into_iter().skip(skipped).map(|numbered| (numbered, told(&numbered.entry.what))).collect();
         let subjects = rows.iter().map(|(_, told)| told.subject.chars().count());
@@ -257,7 +257,13 @@ fn then(call: &PastCall) -> &'static str {
 /// Whether a card was open: somebody was asked, whatever came of it.
 fn asked(call: &PastCall) -> bool {
     match &call.answer {
-        None | Some(Answer::AllowedByGrant { .. } | Answer::AllowedByFlag { .. } | Answer::AutoDenied { .. }) => false,
+        None
+        | Some(
+            Answer::AllowedByGrant { .. }
+            | Answer::AllowedByFlag { .. }
+            | Answer::AllowedByLine { .. }
+            | Answer::AutoDenied { .. },
+        ) => false,
         Some(_) => true,
     }
 }
@@ -268,7 +274,8 @@ fn differs(call: &PastCall, verdict: &Verdict) -> bool {
         Verdict::Run { .. } => asked(call) || call.outcome != Outcome::Dispatched,
         Verdict::Ask { .. } => !asked(call),
         Verdict::Refused { .. } => asked(call) || call.outcome == Outcome::Dispatched,
-        Verdict::DependsOnArguments { .. } => true,
+        // Nobody knows.
+        Verdict::DependsOnArguments { .. } => false,
     }
 }
 

@@ -98,7 +98,7 @@ fn block(agent: &AgentDiff, old: &str, new: &str) -> String {
     let mut lines = vec![agent.agent.to_string()];
     let width = |of: fn(&Change) -> usize| agent.changes.iter().map(of).max().unwrap_or(0);
     let aspects = width(|change| word(change.aspect).len()).max("context".len());
-    let subjects = width(|change| clean(&change.subject).chars().count());
+    let subjects = width(|change| clean(&change.subject).chars().count()).min(80);
     for change in &agent.changes {
         lines.push(format!(
             "  {} {:<aspects$}  {:<subjects$}  {} → {}",

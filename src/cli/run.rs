@@ -36,7 +36,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "TOOL")]
     only: Vec<String>,
     /// The mode of a new conversation
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "conversation")]
     mode: Option<String>,
     /// Go on with a stored conversation: its id, the start of it, or "latest"
     #[arg(long, value_name = "ID")]
@@ -282,7 +282,7 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
             error(&format!("[continuing] {text}"));
         }
         Event::ToolCall { tool, wire, arguments, .. } => {
-            let name = tool.as_ref().map_or_else(|| wire.clone(), ToString::to_string);
+            let name = tool.as_ref().map_or_else(|| crate::access::name::shown(wire), ToString::to_string);
             error(&format!("[tool] {name} {}", short(arguments)));
         }
         Event::Answer { answer, .. } => error(&format!("[answer] {answer}")),

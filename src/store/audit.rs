@@ -125,7 +125,7 @@ impl AuditLog {
                     // Somebody changed it; `verify` says so. Its number is its line's.
                     Err(_) => self.lines().map_err(failed("read", &self.path))?,
                 };
-                (number + 1, hash(&last))
+                (number.saturating_add(1), hash(&last))
             }
         };
         let entry = draft.sealed(|arguments| hex(&keyed(&key, arguments.as_bytes())));
@@ -192,15 +192,18 @@ impl AuditLog {
         Ok(read)
     }
 
-    /// Every line, with its number from 1 and whether it has its end, as it is while nobody appends.
+    /// Every line, with its number from 1 and whether it has its end, as it was at a moment when nobody appended.
     fn each(&self, mut take: impl FnMut(u64, &[u8], bool)) -> Result<(), StoreError> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(FileError::at("open", &self.path)(error).into()),
         };
+        // Under the lock only its length is read: what stands in it by then is appended to and never changed.
         lock::wait_for(&file, &self.path)?;
-        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let length = file.metadata().map_err(FileError::at("look at", &self.path))?.len();
+        file.unlock().map_err(FileError::at("unlock", &self.path))?;
+        let mut reader = BufReader::with_capacity(1 << 16, io::Read::take(file, length));
         let mut line = Vec::new();
         for number in 1.. {
             line.clear();

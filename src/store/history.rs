@@ -50,20 +50,6 @@ pub fn repair(records: &[Record]) -> Vec<Record> {
     repairs
 }
 
-/// Toolsets to preload when the conversation is wired again (R12): those that a call's recorded ending says were
-/// loaded, each once, in first-loaded order. The caller leaves out what the agent's table no longer makes available.
-pub fn loads(records: &[Record]) -> Vec<String> {
-    let mut loaded: Vec<String> = Vec::new();
-    for record in records {
-        if let Record::CallEnded { ending: Ending::Loaded { toolset }, .. } = record
-            && !loaded.contains(toolset)
-        {
-            loaded.push(toolset.clone());
-        }
-    }
-    loaded
-}
-
 /// The title that was given last, if one was.
 pub fn title(records: &[Record]) -> Option<&str> {
     records.iter().rev().find_map(|record| match record {

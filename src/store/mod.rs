@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub use audit::AuditLog;
 pub use catalogue::{Listing, find, list, remove, rename};
 pub use error::StoreError;
-pub use history::{loads, repair, title};
+pub use history::{repair, title};
 pub use log::{Header, Log, Opened, read};
 
 /// Where the conversations of a data directory are: `data/conversations`.

@@ -330,6 +330,11 @@ impl Ui {
             Some(ledger) => Some(Arc::new(ledger)),
             None => self.calls.back().and_then(|call| call.ledger.clone()).filter(carried),
         };
+        let again = |call: &&mut ModelCall| call.turn == self.turns && call.line.number == line.number;
+        if let Some(call) = self.calls.back_mut().filter(again) {
+            (call.line, call.ledger) = (line, ledger);
+            return;
+        }
         if self.calls.len() >= MODEL_CALLS {
             self.calls.pop_front();
             self.calls_dropped += 1;

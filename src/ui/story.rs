@@ -186,9 +186,16 @@ impl Story {
     fn begin_call(&mut self, transcript: &mut Transcript, line: CallLine) {
         let (kind, number) = (line.kind, line.number);
         let carries = (line.tools, line.tool_bytes);
-        let id = transcript.push(Block::Call(Box::new(CallRule::new(line, self.carried, self.tool_limit))));
-        self.rules.push(id);
-        self.last_rule = Some((id, number));
+        let rule = Block::Call(Box::new(CallRule::new(line, self.carried, self.tool_limit)));
+        match self.last_rule {
+            // The next try of the same call, which carries something else.
+            Some((id, of)) if of == number => transcript.update(id, |block| *block = rule),
+            _ => {
+                let id = transcript.push(rule);
+                self.rules.push(id);
+                self.last_rule = Some((id, number));
+            }
+        }
         if kind == CallKind::Agent {
             self.carried = Some(carries);
         }

@@ -251,6 +251,27 @@ fn k1_json_is_flat_where_it_is_read() {
     assert_eq!(ledger["tools"][0]["state"], "offered");
 }
 
+#[test]
+fn r17_what_a_later_build_lacks_is_still_held_callable_and_reported_as_it_is_held() {
+    let declarations = declare(vec![agent("assistant", 10).available(&["a"])]);
+    let mut world = started(declarations, registry(&["a"]), &[("a", &["read", "write"])]);
+    let me = agent_name("assistant");
+    let held = world.fresh(&me);
+    let redescribed = ToolFacts { bytes: 900, ..facts("write") };
+    world.report_build(&toolset("a"), &[redescribed]).unwrap();
+    let life = Life::new(&me, &held);
+    let explanation = explain(&world, life, &id("a.read"), None);
+    assert_eq!((explanation.available.yes, explanation.outcome), (true, Outcome::Runs));
+    let report = report(&world, &me, Some(life), None);
+    let rows = report.toolsets[0].tools.as_ref().unwrap();
+    let rows: Vec<_> = rows.iter().map(|row| (row.name.as_str(), row.bytes, row.offered)).collect();
+    assert_eq!(rows, [("write", 100, true), ("read", 100, true)]);
+    assert_eq!(report.offered, (2, 200));
+    // Nobody else gets it any more.
+    let fresh = world.fresh(&me);
+    assert_eq!(explain(&world, Life::new(&me, &fresh), &id("a.read"), None).outcome, Outcome::Never);
+}
+
 /// Every reason of every answer, for one tool that everything is wrong with.
 #[test]
 fn k4_each_answer_has_all_its_reasons_each_with_its_place() {

@@ -435,7 +435,7 @@ fn seed_a_denied_load_stays_denied_after_a_restart() {
     drop(log);
 
     let stored = Log::open(folder.path(), id).unwrap().1;
-    let preloads = store::loads(&stored.records);
+    let preloads = kokua::agent::loads(&stored.records);
     assert_eq!(preloads, ["scheduling", "benchmark"]);
     let mut declarations = shipped();
     declarations.default_pair.confirm.as_mut().unwrap().entries.extend(entries(&["core.load_tools"], 1).entries);

@@ -231,7 +231,7 @@ impl Store for Shelves {
         Ok(Opened {
             agent: AgentName::new("assistant"),
             title: store::title(&records).map(str::to_owned),
-            loads: store::loads(&records),
+            loads: kokua::agent::loads(&records),
             records,
             notices: Vec::new(),
             log: Box::new(Volume { shelf: Arc::clone(&self.0), id: id.clone() }),

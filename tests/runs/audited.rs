@@ -173,11 +173,11 @@ fn k5_a_call_that_could_not_be_audited_ends_as_refused_and_only_while_it_runs() 
     bench.calls("run_command", "{}");
     let call = CallId(1);
     let why = || "full".to_owned();
-    assert_eq!(bench.step(Input::Unaudited { call, why: why() }), [], "it waits for an answer");
+    assert_eq!(bench.step(Input::KeptBack { call, why: why() }), [], "it waits for an answer");
     bench.step(Input::Answered { call, answer: Answer::AllowedOnce });
-    let effects = bench.step(Input::Unaudited { call, why: why() });
+    let effects = bench.step(Input::KeptBack { call, why: why() });
     let [draft] = drafts(&effects)[..] else { panic!("{effects:#?}") };
     assert!(matches!(&draft.entry().what, What::Call(call) if matches!(call.outcome, Outcome::Refused { .. })));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::CallModel(_))), "the turn goes on");
-    assert_eq!(bench.step(Input::Unaudited { call, why: why() }), [], "it has its ending");
+    assert_eq!(bench.step(Input::KeptBack { call, why: why() }), [], "it has its ending");
 }

@@ -2,7 +2,6 @@
 
 use kokua::access::{Attendance, Trigger, World};
 use kokua::agent::{Delta, Effect, Ending, Input, Message, Moment, Record, Request, Run, ToolOutcome};
-use kokua::store;
 
 use crate::house;
 
@@ -79,7 +78,7 @@ fn talk(mut world: World, records: Vec<Record>, waits: bool) -> Talk {
         fs.tools[0].facts.trigger = Some(Trigger::Link);
     }
     let mut preloaded = Vec::new();
-    for name in store::loads(&records) {
+    for name in kokua::agent::loads(&records) {
         let build = house::build(&name);
         world.report_build(&build.toolset, &house::facts(&build)).unwrap();
         preloaded.push(build);
@@ -129,7 +128,7 @@ fn r18_guidance_stays_in_the_history_and_loads_are_read_from_endings_alone() {
     }
     assert!(first.results().iter().any(|text| text.ends_with(GUIDANCE)), "the load's result is still there");
     first.answer("Ok.");
-    assert_eq!(store::loads(&first.records), ["documents"]);
+    assert_eq!(kokua::agent::loads(&first.records), ["documents"]);
     // Whatever becomes of the texts, by which a request could be shortened: the ending is what counts.
     let mut shortened = first.records.clone();
     for record in &mut shortened {
@@ -139,7 +138,7 @@ fn r18_guidance_stays_in_the_history_and_loads_are_read_from_endings_alone() {
             _ => {}
         }
     }
-    assert_eq!(store::loads(&shortened), ["documents"]);
+    assert_eq!(kokua::agent::loads(&shortened), ["documents"]);
     let mut again = talk(house::world(&[]), shortened, false);
     assert!(again.run.system().contains(GUIDANCE), "restored with its guidance in the prompt");
     again.say("again");
@@ -151,7 +150,7 @@ fn r18_guidance_stays_in_the_history_and_loads_are_read_from_endings_alone() {
             *ending = Ending::Ok;
         }
     }
-    assert_eq!(store::loads(&claimed), Vec::<String>::new());
+    assert_eq!(kokua::agent::loads(&claimed), Vec::<String>::new());
     let mut none = talk(house::world(&[]), claimed, false);
     none.say("again");
     assert!(!none.carries("save_document"));

@@ -269,7 +269,7 @@ impl Watch {
                 Input::Answered { call, answer }
             }
             Wanted::Tool(call) | Wanted::Load(call, _) if how.is_multiple_of(9) => {
-                Input::Unaudited { call, why: "full".to_owned() }
+                Input::KeptBack { call, why: "full".to_owned() }
             }
             Wanted::Tool(call) => {
                 let ending = if how.is_multiple_of(2) { Ending::Ok } else { Ending::Failed };
@@ -388,6 +388,16 @@ impl Watch {
                 }
             }
             Effect::Tell(event) => {
+                let started = self.events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
+                let again = |told: &Event| match (told, &event) {
+                    (Event::Call(told), Event::Call(line)) => told.number == line.number,
+                    _ => false,
+                };
+                // The next try of a call that carries something else takes its place.
+                if let Some(told) = self.events[started.unwrap_or(0)..].iter_mut().find(|told| again(told)) {
+                    *told = event;
+                    return;
+                }
                 match &event {
                     Event::Said { origin: UserOrigin::Person, .. } => self.rounds = 0,
                     Event::Call(line) if line.kind == CallKind::Agent => {

@@ -168,7 +168,7 @@ impl Bench {
                 self.step(Input::LoadEnded { call: call(), result })
             }
             "broke" => self.step(Input::LoadEnded { call: call(), result: Err(second.to_owned()) }),
-            "unaudited" => self.step(Input::Unaudited { call: call(), why: second.to_owned() }),
+            "kept-back" => self.step(Input::KeptBack { call: call(), why: second.to_owned() }),
             "stop" => self.step(Input::Stop),
             "leave" => self.step(Input::Leave),
             "switch-off" => {

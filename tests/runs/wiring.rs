@@ -1,6 +1,8 @@
 //! How an agent is wired: order, system message, what is beside what it holds.
 
-use kokua::access::{AgentName, ToolId};
+use std::collections::BTreeSet;
+
+use kokua::access::{AgentName, AllowList, Arrival, Held, ToolId, ToolName};
 use kokua::agent::{Delta, Effect, Event, Input, Moment, Record, Run, core_tools};
 
 use crate::house;
@@ -91,4 +93,49 @@ fn what_another_agent_carried_is_not_what_this_one_grew_by() {
         }
     }
     assert_ne!(grown(&records), Some(Vec::new()), "the same agent did grow");
+}
+
+#[test]
+fn o7_what_a_worker_may_call_lasts_its_life_and_a_turns_own_list_only_tightens_it() {
+    let mut world = house::world(&[]);
+    let names = |names: &[&str]| names.iter().map(|name| ToolName::new(*name)).collect::<BTreeSet<_>>();
+    let mut spec = house::spec(10, true, 1);
+    spec.conditions.allow = Some(AllowList::new(names(&["read_file", "run_command"]), &Held::default()));
+    let mut run = house::run(&mut world, spec, &[]);
+    let moment = Moment { now: 0, random: 0 };
+    for (only, expected) in [
+        (None, vec!["read_file", "run_command"]),
+        (Some(names(&["list_directory", "read_file"])), vec!["read_file"]),
+        (None, vec!["read_file", "run_command"]),
+    ] {
+        let said = Input::Said { text: "go".to_owned(), attendance: house::ATTENDED, only };
+        let carried = run.step(moment, &mut world, said).into_iter().find_map(|effect| match effect {
+            Effect::CallModel(request) => {
+                Some(request.tools.iter().map(|tool| tool.wire.to_string()).collect::<Vec<_>>())
+            }
+            _ => None,
+        });
+        assert_eq!(carried.unwrap(), expected);
+        for input in [Input::Delta(Delta::Text { text: "Ok.".to_owned() }), Input::ModelEnded(Ok(()))] {
+            run.step(moment, &mut world, input);
+        }
+        assert!(!run.is_running());
+    }
+}
+
+#[test]
+fn a9_a_skill_that_is_written_is_held_at_the_end_and_grows_there() {
+    let mut world = house::world(&[]);
+    let mut run = house::run(&mut world, house::spec(10, true, 1), &[]);
+    let before = run.held().tools().to_vec();
+    let mut skill = house::build("todo");
+    assert_eq!(run.grow(&skill).added, [before.len()]);
+    // What was held is neither described anew nor moved (R17).
+    skill.tools[0].definition.description = "Another.".to_owned();
+    skill.tools.push(house::build("documents").tools[0].clone());
+    assert_eq!(run.grow(&skill).added, [before.len() + 1]);
+    assert!(run.held().tools().starts_with(&before));
+    let about = |tool: &str| run.definition(&ToolId::parse(tool).unwrap()).unwrap().description.clone();
+    assert_eq!((about("todo.todo"), about("todo.save_document")), ("todo.".to_owned(), "save_document.".to_owned()));
+    assert_eq!(run.held().arrival(&house::toolset("todo")), Some(Arrival::Skill));
 }
