@@ -37,11 +37,12 @@ impl World {
     pub fn may_load(&self, life: Life<'_>, name: &str) -> Result<ToolsetName, String> {
         let name = name.trim();
         let named = |toolset: &&ToolsetName| toolset.as_str() == name;
-        let listed = self.table(life.agent).every().find(named);
+        let listed = self.told(life).find(named);
         let listed = listed.or_else(|| self.registry.names().find(named).filter(|_| planted(Bug::LoadsForOthers)));
         let Some(toolset) = listed else {
             let loadable = self.loadable(life);
-            let mut missing = self.table(life.agent).every().filter(|other| life.held.arrival(other).is_none());
+            let mut missing =
+                self.table(life.agent).available.iter().filter(|other| life.held.arrival(other).is_none());
             let rest = match (loadable.is_empty(), missing.next()) {
                 (false, _) => format!("Loadable: {}.", joined(&loadable)),
                 (true, None) => "Everything available is already in your tools.".to_owned(),
@@ -66,7 +67,7 @@ impl World {
         let filter = filter.trim();
         let wanted = filter.to_lowercase();
         let mut lines = Vec::new();
-        for toolset in self.table(life.agent).every() {
+        for toolset in self.told(life) {
             let description = self.registry.get(toolset.as_str()).map_or("", |facts| facts.description.as_str());
             if !toolset.as_str().contains(&wanted) && !description.to_lowercase().contains(&wanted) {
                 continue;
@@ -114,10 +115,17 @@ impl World {
         sentences.join(" ")
     }
 
+    /// The toolsets that a model is told of: the available ones, and the skills that it holds without naming them (A9), which
+    /// are never deferred, so never loadable.
+    fn told<'a>(&'a self, life: Life<'a>) -> impl Iterator<Item = &'a ToolsetName> {
+        let table = self.table(life.agent);
+        table.every().filter(move |toolset| table.available.contains(toolset) || life.held.arrival(toolset).is_some())
+    }
+
     /// The loadable toolsets of an agent: available, not held, and neither refused nor off.
     pub(super) fn loadable(&self, life: Life<'_>) -> Vec<&ToolsetName> {
         let is_loadable = |toolset: &&ToolsetName| matches!(self.listed(life, toolset), Listed::Loadable);
-        self.table(life.agent).every().filter(is_loadable).collect()
+        self.table(life.agent).available.iter().filter(is_loadable).collect()
     }
 
     fn listed(&self, life: Life<'_>, toolset: &ToolsetName) -> Listed {

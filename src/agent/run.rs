@@ -133,8 +133,10 @@ impl Run {
         }
         // A worker's turn begins when it is wired, and what it takes over holds for its whole life (O7).
         run.spec.conditions.allow = run.spec.conditions.allow.map(|allow| allow.for_worker(&run.held));
-        run.conditions.allow.clone_from(&run.spec.conditions.allow);
-        run.conditions.triggers = Trigger::holding(run.user_messages());
+        run.conditions = run.spec.conditions.clone();
+        if run.begun {
+            run.conditions.triggers = Trigger::holding(run.user_messages());
+        }
         let names = world.names_line(run.life());
         run.system = prompt::assemble(&run.spec.opener, guidance.iter().map(String::as_str), names.as_deref());
         run

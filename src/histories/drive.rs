@@ -47,7 +47,7 @@ pub(super) struct House {
     failing: BTreeSet<String>,
     /// What each conversation loaded, and the mode it was given, each with the place of its record: the model's own log.
     pub loads: [Vec<(String, usize)>; 2],
-    modes: [Vec<(String, usize)>; 2],
+    pub(super) modes: [Vec<(String, usize)>; 2],
     /// The wire name that each tool ever had, over restarts too.
     pub wires: BTreeMap<Id, String>,
     /// What each entry was ever resolved to in this process.
@@ -201,7 +201,7 @@ impl House {
         self.modes[place].retain(|(_, at)| *at < records.len());
         records.extend(store::repair(&records));
         one_result_per_call(&records, "a reopened conversation")?;
-        let mode = self.modes[place].last().map_or("work", |(mode, _)| mode.as_str()).to_owned();
+        let mode = noted_mode(&self.modes[place]).to_owned();
         let mut loads: Vec<String> = Vec::new();
         for (name, _) in &self.loads[place] {
             if !loads.contains(name) {
@@ -209,7 +209,8 @@ impl House {
             }
         }
         let agent = self.model.setup.agents[0].name.clone();
-        let life = model::Life { agent, mode: mode.clone(), ..model::Life::default() };
+        let link = has_link(&records);
+        let life = model::Life { agent, mode: mode.clone(), link, ..model::Life::default() };
         let conditions = Conditions { mode: Some(ModeName::new(mode)), ..Conditions::default() };
         let live = self.wired(life, conditions, CONVERSATIONS[place], &loads, records)?;
         if self.lives.len() <= place {
@@ -335,10 +336,6 @@ impl House {
                 let of = |live: usize, lives: &[Live]| live == *place || lives[live].works_for == Some(*place);
                 for live in (0..self.lives.len()).filter(|live| of(*live, &self.lives)).collect::<Vec<_>>() {
                     self.step(live, Input::Mode { mode: ModeName::new(*mode) });
-                    if live == *place && self.lives[live].model.mode != *mode {
-                        let at = self.lives[live].records.len() - 1;
-                        self.modes[*place].push(((*mode).to_owned(), at));
-                    }
                     (*mode).clone_into(&mut self.lives[live].model.mode);
                 }
             }
@@ -473,13 +470,32 @@ impl House {
         live.effects.clear();
         for effect in live.run.step(MOMENT, &mut self.world, input) {
             match effect {
-                Effect::Record(record) => live.records.push(record),
+                Effect::Record(record) => {
+                    if let (Record::Mode { mode, .. }, Some(modes)) = (&record, self.modes.get_mut(place)) {
+                        modes.push((mode.to_string(), live.records.len()));
+                    }
+                    live.records.push(record);
+                }
                 Effect::Tell(_) => {}
                 Effect::CallModel(request) => live.request = Some(request),
                 other => live.effects.push(other),
             }
         }
     }
+}
+
+/// Whether one of the last three messages of a log has a link (W7).
+pub(super) fn has_link(records: &[Record]) -> bool {
+    let links = records.iter().rev().filter_map(|record| match record {
+        Record::TurnStarted { message, .. } => Some(message.text.contains("://")),
+        _ => None,
+    });
+    links.take(3).any(|link| link)
+}
+
+/// The mode that a log says, `work` where it says none (W3).
+pub(super) fn noted_mode(modes: &[(String, usize)]) -> &str {
+    modes.last().map_or("work", |(mode, _)| mode.as_str())
 }
 
 /// Words of a person, or a worker's task.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::compare::Seen;
-use super::drive::{CONVERSATIONS, Check, House, ensure, one_result_per_call, task};
+use super::drive::{CONVERSATIONS, Check, House, ensure, has_link, noted_mode, one_result_per_call, task};
 use super::generate::{Call, Happening, Reply, Turn, Wants};
 use super::model::{self, Grant, Id, Offered};
 use super::plain;
@@ -29,6 +29,10 @@ impl House {
         }
         let text = task(turn.link).to_owned();
         self.step(place, Input::Said { text, attendance, only: declared });
+        if let Some(modes) = self.modes.get(place) {
+            let (noted, mode) = (noted_mode(modes), &self.lives[place].model.mode);
+            ensure!(noted == mode, "W3: the log says mode '{noted}' of a turn in '{mode}'");
+        }
         for round in &turn.rounds {
             if !self.round(place, round, turn.attended)? {
                 break;
@@ -48,11 +52,7 @@ impl House {
 
     /// What one model call carries: the offer, and a result for every call.
     fn request(&mut self, place: usize) -> Check {
-        let links = self.lives[place].records.iter().rev().filter_map(|record| match record {
-            Record::TurnStarted { message, .. } => Some(message.text.contains("://")),
-            _ => None,
-        });
-        self.lives[place].model.link = links.take(3).any(|link| link);
+        self.lives[place].model.link = has_link(&self.lives[place].records);
         let request = self.lives[place].request.take().ok_or("a turn that goes on calls no model")?;
         let live = &self.lives[place];
         let mut offered: Vec<&str> = request.tools.iter().map(|tool| tool.wire.as_str()).collect();

@@ -8,7 +8,7 @@ use kokua::agent::{
     AssistantMessage, CallId, CallKind, Ending, Part, Record, StopReason, ToolCall, TurnEnd, Usage, UserMessage,
     UserOrigin,
 };
-use kokua::store::{self, Log};
+use kokua::store::Log;
 use pretty_assertions::assert_eq;
 
 /// Every toolset of the documents' install, in its own order, with its tools. `skills` is for the entry agent only.

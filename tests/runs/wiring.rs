@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kokua::access::{AgentName, AllowList, Arrival, Held, ToolId, ToolName};
+use kokua::access::{AgentName, AllowList, Arrival, ToolId, ToolName};
 use kokua::agent::{Delta, Effect, Event, Input, Moment, Record, Run, core_tools};
 
 use crate::house;
@@ -100,7 +100,7 @@ fn o7_what_a_worker_may_call_lasts_its_life_and_a_turns_own_list_only_tightens_i
     let mut world = house::world(&[]);
     let names = |names: &[&str]| names.iter().map(|name| ToolName::new(*name)).collect::<BTreeSet<_>>();
     let mut spec = house::spec(10, true, 1);
-    spec.conditions.allow = Some(AllowList::new(names(&["read_file", "run_command"]), &Held::default()));
+    spec.conditions.allow = Some(AllowList::new(names(&["read_file", "run_command"]), &kokua::access::Held::default()));
     let mut run = house::run(&mut world, spec, &[]);
     let moment = Moment { now: 0, random: 0 };
     for (only, expected) in [

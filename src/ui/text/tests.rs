@@ -167,6 +167,12 @@ fn only_a_waiting_decision_has_a_filled_warm_pair() {
     }
 }
 
+#[test]
+fn a_mark_on_a_space_is_not_lost_where_the_line_breaks() {
+    let lines = Wrap::words(2).lines(&[Span::raw("A,aa \u{11c92}")]);
+    assert_eq!(text_of(&lines).concat(), "A,aa \u{11c92}");
+}
+
 proptest! {
     #[test]
     fn clean_is_the_same_for_every_cut(text in nasty(), cut in any::<prop::sample::Index>()) {

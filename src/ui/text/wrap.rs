@@ -206,7 +206,8 @@ fn cells(spans: &[Span<'_>], breaks: Breaks) -> Vec<Cell> {
             let head = text.chars().next().unwrap_or(' ');
             let kind = match head {
                 '\n' => Kind::Newline,
-                ' ' => Kind::Space,
+                // A mark may sit on a space: what has one is no gap to break at.
+                ' ' if text.len() == 1 => Kind::Space,
                 _ => Kind::Other,
             };
             let columns = u8::try_from(grapheme_width(text)).unwrap_or(u8::MAX);
