@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 use crate::access::name::{did_you_mean, near, shown};
 use crate::access::{
-    AgentName, Attendance, Fault, ModeName, Registry, Risk, ToolName, ToolsetFacts, ToolsetName, World,
+    AgentName, Attendance, Fault, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts, ToolsetName, World,
 };
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::Built;
@@ -113,6 +113,8 @@ pub struct Prepared {
     pub capabilities: Capabilities,
     /// What a person should know.
     pub alerts: Vec<Alert>,
+    /// Agents not checked for shadowed tools, because a resident toolset of theirs was not built (N4): for the log.
+    pub not_checked: Vec<AgentName>,
     /// `--model`, else what the configuration says of the entry agent.
     pub model: Option<String>,
     /// `--only` of `kokua run` (W6).
@@ -220,11 +222,6 @@ async fn prepare_from(
     capabilities.world.allow(&options.allow).map_err(|faults| {
         other(faults.join("\n       "), Some("--allow takes a toolset, toolset.tool, or agent=entry".to_owned()))
     })?;
-    let shadows = capabilities.world.shadows();
-    alerts.extend(shadows.alerts.into_iter().map(warning));
-    for agent in shadows.not_checked {
-        tracing::info!(%agent, "not checked for shadowed tools: not all of its resident toolsets were built");
-    }
     // What the other agents start with, so that every report of them is whole.
     let world = &capabilities.world;
     let agents = world.declarations().agents.iter().map(|agent| &agent.name.value);
@@ -236,11 +233,16 @@ async fn prepare_from(
             alerts.extend(refusal.map(|refusal| warning(format!("'{name}' is refused: {}", refusal.message))));
         }
     }
+    let shadows = capabilities.world.shadows();
+    alerts.extend(shadows.alerts.into_iter().map(warning));
+    alerts.extend(capabilities.world.idle_floor().into_iter().map(warning));
+    let not_checked = shadows.not_checked;
     capabilities.refresh_checks(system::clock::now_ms(), CHECK_TIMEOUT).await;
     let model = options.model.clone().or_else(|| config.effective(capabilities.world.entry()).model.map(str::to_owned));
     let mode = options.mode.as_deref().map(|name| capabilities.world.mode(name)).transpose();
     let mode = mode.map_err(|sentence| other(format!("--mode: {sentence}"), None))?;
-    let mut prepared = Prepared { config, locations, capabilities, alerts, model, only: None, mode, selection: None };
+    let mut prepared =
+        Prepared { config, locations, capabilities, alerts, not_checked, model, only: None, mode, selection: None };
     prepared.only = only(&mut prepared, &options.only).await?;
     Ok(prepared)
 }
@@ -258,6 +260,19 @@ async fn only(prepared: &mut Prepared, names: &[String]) -> Result<Option<BTreeS
     let built = toolsets.iter().filter_map(|toolset| world.last_build(toolset)).flatten();
     let known: BTreeSet<&str> =
         built.map(|facts| facts.name.as_str()).chain(world.core_tools(entry).iter().copied()).collect();
+    // `toolset.tool` is how a tool is written elsewhere.
+    let has = |tool: &ToolId| match tool.toolset() {
+        None => known.contains(tool.name.as_str()),
+        Some(toolset) => {
+            let built = world.last_build(toolset).unwrap_or_default();
+            toolsets.contains(toolset) && built.iter().any(|facts| facts.name == tool.name)
+        }
+    };
+    let plain = |name: &String| match ToolId::parse(name) {
+        Ok(tool) if !known.contains(name.as_str()) && has(&tool) => tool.name.to_string(),
+        _ => name.clone(),
+    };
+    let names: Vec<String> = names.iter().map(plain).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(name.as_str())) {
         let hint = did_you_mean(&near(name, known.iter().copied(), 3))
             .unwrap_or_else(|| format!("its tools: {}", known.iter().copied().collect::<Vec<_>>().join(", ")));
@@ -417,7 +432,8 @@ pub async fn start(
     titles: Titles,
     opening: Opening,
 ) -> Result<Started, StartError> {
-    let Prepared { config, locations, capabilities, mut alerts, model, only, mode, selection } = prepared;
+    let Prepared { config, locations, capabilities, mut alerts, not_checked: _, model, only, mode, selection } =
+        prepared;
     let selection = match selection {
         Some(selection) => selection,
         None => select_model(&config, model.as_deref()).await?,

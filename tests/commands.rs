@@ -62,7 +62,7 @@ fn k4_without_a_second_file_it_is_the_configuration_in_force() {
     assert_eq!(
         reader["changes"][0],
         json!({"direction": "gain", "aspect": "tool", "subject": "fs.find_files",
-               "old": {"text": "not available", "line": line}, "new": {"text": "runs without asking", "line": line}})
+               "old": {"text": "not available", "line": line}, "new": {"text": "available, runs without asking", "line": line}})
     );
     let (old, new) = (&reader["tool_bytes"]["old"], &reader["tool_bytes"]["new"]);
     assert!(old["resident"].as_u64() < new["resident"].as_u64(), "{reader}");
@@ -118,7 +118,7 @@ fn k4_a_toolset_that_is_refused_is_said() {
     let out = home.kokua(&["agents", "--diff", "../kokua/config.toml", "new.toml"]).output().unwrap();
     // Nobody can call what is refused.
     assert_eq!(code(&out), 0, "{out:?}");
-    assert!(stdout(&out).contains("- tool     todo.todo  runs without asking"), "{out:?}");
+    assert!(stdout(&out).contains("- tool     todo.todo  available, runs without asking"), "{out:?}");
     assert!(stderr(&out).contains("[alert] new.toml: Could not build 'todo': 'todo.toodo' in confirm"), "{out:?}");
     let out = home.kokua(&["agents", "--diff", "../kokua/config.toml", "new.toml", "--json"]).output().unwrap();
     assert!(parsed(&out)["not_built"]["new"]["todo"].as_str().unwrap().contains("todo.toodo"), "{out:?}");

@@ -115,7 +115,7 @@ pub enum What {
         /// Its number.
         number: u32,
     },
-    /// A person gave the conversation another mode (W3).
+    /// The conversation is in another mode from here on (W3): a person gave it one, or it began in one.
     Mode {
         /// Which.
         mode: ModeName,
@@ -400,11 +400,15 @@ pub struct Replayed {
 pub fn replay(entries: &[Entry], world: &World) -> Vec<Replayed> {
     let mut world = world.clone();
     let mut lives: BTreeMap<(&str, &AgentName), PastLife> = BTreeMap::new();
+    let mut modes: BTreeMap<&str, ModeName> = BTreeMap::new();
     let mut replayed = Vec::new();
     for (place, entry) in entries.iter().enumerate() {
         let Some(agent) = &entry.agent else { continue };
         let conversation = entry.conversation.as_deref().unwrap_or_default();
         let life = lives.entry((conversation, agent)).or_insert_with(|| PastLife::begin(&world, agent));
+        if let Some(mode) = modes.get(conversation) {
+            life.conditions.mode = Some(mode.clone());
+        }
         match &entry.what {
             What::Load { toolset, .. } => {
                 if let Ok(toolset) = world.may_load(life.now(agent), toolset.as_str())
@@ -418,7 +422,7 @@ pub fn replay(entries: &[Entry], world: &World) -> Vec<Replayed> {
                 replayed.push(Replayed { place, verdict });
             }
             What::Withheld { changes, .. } => life.take(changes),
-            What::Mode { mode } => life.conditions.mode = Some(mode.clone()),
+            What::Mode { mode } => drop(modes.insert(conversation, mode.clone())),
             What::Answer { .. }
             | What::LoadFailed { .. }
             | What::Grant { .. }
@@ -479,7 +483,8 @@ fn judge(world: &mut World, conversation: &str, agent: &AgentName, life: &PastLi
         });
     }
     let Some(tool) = held.get(id) else { return refused(not_held(world, life.now(agent), id)) };
-    if life.excluded.contains(id) {
+    // Its turn's own list kept it out then; what was let further is of a later turn, which had no such list.
+    if life.excluded.contains(id) && matches!(call.outcome, Outcome::Refused { .. }) {
         return refused(format!("{id} was outside of what that turn might call, as then"));
     }
     if let Some(sentence) = world.dispatch(life.now(agent), id, &tool.digest) {
@@ -527,10 +532,16 @@ fn gate(world: &mut World, conversation: &str, agent: &AgentName, tool: &HeldToo
         allow_line: None,
     };
     // An entry of `--allow` or a grant that this world does not take answers nothing.
-    let (mut allowed, mut granted) = (false, None);
+    let (mut allowed, mut granted, mut why_not) = (false, None, None);
     match &call.answer {
-        Some(Answer::AllowedByFlag { entry }) => allowed = world.allow(std::slice::from_ref(entry)).is_ok(),
-        Some(Answer::AllowedByGrant { .. }) => granted = world.grant(facts).ok(),
+        Some(Answer::AllowedByFlag { entry }) => match world.allow(std::slice::from_ref(entry)) {
+            Ok(()) => allowed = true,
+            Err(faults) => why_not = faults.into_iter().next(),
+        },
+        Some(Answer::AllowedByGrant { .. }) => match world.grant(facts) {
+            Ok(number) => granted = Some(number),
+            Err(fault) => why_not = Some(fault),
+        },
         _ => {}
     }
     let decision = world.decide(facts);
@@ -552,7 +563,13 @@ fn gate(world: &mut World, conversation: &str, agent: &AgentName, tool: &HeldToo
                 other => other.to_string(),
             };
             Verdict::Refused {
-                why: format!("'{}' in {} {} asks first, and {why}", reason.entry, reason.list, reason.source),
+                why: format!(
+                    "'{}' in {} {} asks first, and {why}{}",
+                    reason.entry,
+                    reason.list,
+                    reason.source,
+                    why_not.map(|fault| format!("; what answered then does not now: {fault}")).unwrap_or_default()
+                ),
             }
         }
         Decision::Unresolved(sentence) => Verdict::Refused { why: sentence },

@@ -275,10 +275,9 @@ fn ability(world: &World, agent: &AgentName, id: &ToolId, facts: &ToolFacts) -> 
         asks,
         list: gated.map(|gate| gate.list()),
         gate,
-        floor: world
-            .policies
-            .floor_reaches(id)
-            .map(|entry| Stand::new(format!("asks every time: {}", floor.place(entry)), Some(entry.span.line))),
+        floor: world.policies.floor_reaches(id).map(|entry| {
+            Stand::new(format!("where it asks, only you can answer: {}", floor.place(entry)), Some(entry.span.line))
+        }),
         withheld: {
             let conditions = world.default_conditions();
             let chain = Chain::new(world, &conditions);
@@ -288,7 +287,12 @@ fn ability(world: &World, agent: &AgentName, id: &ToolId, facts: &ToolFacts) -> 
             let found = reasons.find(|(filter, _)| lasting(filter));
             found.map(|(_, reason)| Stand::new(reason.text.clone(), reason.line()))
         },
-        modes: world.modes().map(|(mode, _)| (mode.clone(), in_mode(world, id, mode))).collect(),
+        // The default mode's is `withheld`.
+        modes: world
+            .modes()
+            .filter(|(mode, _)| **mode != world.default_mode())
+            .map(|(mode, _)| (mode.clone(), in_mode(world, id, mode)))
+            .collect(),
         digest: facts.digest.clone(),
         bytes: facts.bytes,
     }
@@ -312,10 +316,12 @@ fn entries_on(world: &World, agent: &AgentName, toolset: &ToolsetName) -> Vec<St
     let mut entries = written(world.policies.of(agent));
     // What else decides about tools that nobody knows.
     let owner = Owner::Toolset(toolset.clone());
-    let conditions = world.default_conditions();
-    let chain = Chain::new(world, &conditions);
-    let withheld = chain.withholds(chain.toolset(&owner)).filter(|(filter, _)| *filter != Filter::NotLoaded);
-    entries.extend(withheld.map(|(_, reason)| reason.text));
+    for (mode, _) in world.modes() {
+        let conditions = Conditions { mode: Some(mode.clone()), ..Conditions::default() };
+        let chain = Chain::new(world, &conditions);
+        let withheld = chain.withholds(chain.toolset(&owner)).filter(|(filter, _)| *filter != Filter::NotLoaded);
+        entries.extend(withheld.map(|(_, reason)| reason.text));
+    }
     entries.extend(world.server_gate(toolset).map(|gate| format!("default of {}", gate.table())));
     entries.extend(world.declarations().auto_approval.then(|| "auto-approval".to_owned()));
     entries.extend(written(&world.policies.floor).into_iter().map(|entry| format!("floor {entry}")));

@@ -302,9 +302,13 @@ fn callable(side: Option<&Capability>, id: &ToolId, ability: Option<&Ability>) -
     let Some(capability) = side else { return Stand::new("no agent", None) };
     let listed = id.toolset().and_then(|toolset| capability.toolsets.get(toolset));
     if let Some(ability) = ability {
+        let gate = match ability.gate.line {
+            Some(line) if ability.list.is_some() => format!("{} line {line}", ability.gate.text),
+            _ => ability.gate.text.clone(),
+        };
         let text = match &ability.withheld {
-            None => ability.gate.text.clone(),
-            Some(stand) => format!("{}; withheld: {}", ability.gate.text, stand.text),
+            None => format!("available, {gate}"),
+            Some(stand) => format!("available, {gate}; withheld: {}", stand.text),
         };
         return Stand::new(text, listed.map_or(capability.line, |listed| listed.line));
     }

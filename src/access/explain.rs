@@ -295,7 +295,8 @@ fn explain_held(world: &World, life: Life<'_>, tool: &ToolId, available: bool) -
                 let words = declared.and_then(|declared| declared.resident.as_ref());
                 let span = words.and_then(|words| words.first()).map_or(here, |first| first.span);
                 let text = format!(
-                    "resident of [agents.{agent}.tools] leaves '{toolset}' out: load_tools with that name adds it"
+                    "resident of [agents.{agent}.tools] leaves '{toolset}' out{}",
+                    if can_load(world, life, toolset) { ": load_tools with that name adds it" } else { "" }
                 );
                 reasons.push(Reason::at(text, span));
             } else if available && reasons.is_empty() {
@@ -304,6 +305,13 @@ fn explain_held(world: &World, life: Life<'_>, tool: &ToolId, available: bool) -
         }
     }
     Finding { yes: false, reasons }
+}
+
+/// Whether the model can load `toolset` now: it may, and `load_tools` is there to be called.
+fn can_load(world: &World, life: Life<'_>, toolset: &ToolsetName) -> bool {
+    let loader = ToolId::core("load_tools");
+    let digest = life.held.get(&loader).map_or("", |loader| loader.digest.as_str());
+    world.may_build(life, toolset).is_none() && obstacles(world, life, &loader, digest).next().is_none()
 }
 
 fn explain_offered(world: &World, life: Life<'_>, tool: &ToolId, held: &Finding) -> Finding {
@@ -347,8 +355,19 @@ fn explain_approval(world: &World, agent: &AgentName, tool: &ToolId, call: Optio
         let source = source(world, agent);
         reasons.push(Reason { text: format!("in neither list; its pair is {}", source.text), ..source });
     }
+    if list.is_none() && world.policies.is_declared(agent) && world.may_hold(agent, tool) {
+        let default = world.policies.default_pair();
+        if let Some(entry) = default.entries.iter().find(|entry| world.policies.reaches(&entry.gate, tool)) {
+            let text = format!(
+                "'{}' in {} of [{}] would ask; this agent's own pair replaces it",
+                entry.written, entry.list, default.table
+            );
+            reasons.push(Reason::at(text, entry.span));
+        }
+    }
     if let Some(floor) = world.policies.floor_reaches(tool) {
-        let text = format!("'{}' in [security].never_auto_approve: only a person's own answer counts", floor.written);
+        let what = if list.is_some() { "only a person's own answer counts" } else { "gates nothing by itself" };
+        let text = format!("'{}' in [security].never_auto_approve: {what}", floor.written);
         reasons.push(Reason::at(text, floor.span));
     }
     let answered_by = match (list, call) {

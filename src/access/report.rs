@@ -118,6 +118,8 @@ pub struct EntryRow {
     pub tools: Vec<ToolId>,
     /// No build of its toolset has resolved it yet.
     pub pending: bool,
+    /// It matched nothing in a build of its toolset, which it refuses to everybody (P9).
+    pub refusing: bool,
 }
 
 /// Everything that is shown of one agent: `kokua agents`, F3 and F4 print this value and nothing else (K1).
@@ -299,7 +301,16 @@ fn toolset_state(world: &World, life: Life<'_>, fresh: Freshness, toolset: &Tool
 
 fn entry_row(world: &World, entry: &Entry, earned: &BTreeSet<&str>) -> EntryRow {
     let tools = world.policies.resolved(&entry.gate, earned);
-    EntryRow { entry: entry.written.clone(), list: entry.list, line: entry.span.line, pending: tools.is_empty(), tools }
+    let refused = entry.gate.toolset().and_then(|toolset| world.refusal(toolset));
+    let refusing = tools.is_empty() && refused.is_some_and(|refusal| refusal.entry == entry.written);
+    EntryRow {
+        entry: entry.written.clone(),
+        list: entry.list,
+        line: entry.span.line,
+        pending: tools.is_empty() && !refusing,
+        refusing,
+        tools,
+    }
 }
 
 /// Whose held list a report shows.

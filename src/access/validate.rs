@@ -359,10 +359,24 @@ fn entry_fault(
             format!("{place} names a toolset that this agent does not list"),
             format!("add '{toolset}' to its available, or take the entry out"),
         ),
-        Scope::Default if nobody && !some_agent_composes(context) => wrong(
-            format!("{place} names a toolset that no agent without a pair of its own lists"),
-            format!("take the entry out, or add '{toolset}' to the available of an agent that inherits this pair"),
-        ),
+        Scope::Default if nobody && !some_agent_composes(context) => {
+            let own = context.declarations.agents.iter().find(|agent| lists(agent));
+            let hint = match own
+                .and_then(|agent| Some((agent, agent.pair.confirm.as_ref().or(agent.pair.review.as_ref())?)))
+            {
+                Some((agent, key)) => format!(
+                    "[agents.{}.tools] lists it, and its own pair (line {}) replaces this one whole: write the entry there, \
+                     or it asks nobody",
+                    agent.name.value, key.key.line
+                ),
+                None => {
+                    format!(
+                        "take the entry out, or add '{toolset}' to the available of an agent that inherits this pair"
+                    )
+                }
+            };
+            wrong(format!("{place} names a toolset that no agent without a pair of its own lists"), hint)
+        }
         Scope::Declared | Scope::Default | Scope::Floor => None,
     }
 }

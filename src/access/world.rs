@@ -464,6 +464,33 @@ impl World {
         shadows
     }
 
+    /// Floor entries that reach a tool which runs without asking (P20): the floor gates nothing by itself, and whoever wrote
+    /// one may think that it does. A sentence for each entry.
+    pub fn idle_floor(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for entry in &self.policies.floor.entries {
+            let runs = |agent: &AgentName| {
+                let toolsets = self.table(agent).every();
+                let built = toolsets.filter_map(|toolset| Some((toolset, self.last_build(toolset)?)));
+                let tools =
+                    built.flat_map(|(toolset, tools)| tools.iter().map(|facts| ToolId::of(toolset, &facts.name)));
+                let mut unasked =
+                    tools.filter(|tool| self.policies.reaches(&entry.gate, tool) && self.gate(agent, tool).is_none());
+                unasked.next()
+            };
+            let mut agents = self.declarations.agents.iter().map(|agent| &agent.name.value);
+            if let Some((agent, tool)) = agents.find_map(|agent| Some((agent, runs(agent)?))) {
+                sentences.push(format!(
+                    "'{}' in [security].never_auto_approve, line {}, gates nothing by itself: {agent} runs {tool} without asking. \
+                     Name it in confirm too.",
+                    shown(&entry.written),
+                    entry.span.line
+                ));
+            }
+        }
+        sentences
+    }
+
     /// Whether the table of `agent` allows `tool` at all (axis 1).
     pub(super) fn may_hold(&self, agent: &AgentName, tool: &ToolId) -> bool {
         match &tool.owner {

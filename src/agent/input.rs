@@ -125,8 +125,7 @@ pub enum Input {
         /// The build or the error.
         result: Result<LoadedToolset, String>,
     },
-    /// A call that was let go did not run: the audit log could not be written (K5), or what would run is not what was shown
-    /// (O3).
+    /// A call that was let go did not run: the audit log could not be written (K5).
     KeptBack {
         /// Which call.
         call: CallId,

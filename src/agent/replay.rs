@@ -74,13 +74,14 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
 }
 
 /// The mode of a conversation (W3), whether there is one of that name or not: what its log says last, the shipped default
-/// where it says nothing, and `first` where there is no log yet.
+/// where it says nothing of its turns, and `first` where it has none yet.
 pub fn mode(records: &[Record], first: impl FnOnce() -> ModeName) -> ModeName {
     let given = records.iter().rev().find_map(|record| match record {
         Record::Mode { mode, .. } => Some(mode.clone()),
         _ => None,
     });
-    given.unwrap_or_else(|| if records.is_empty() { first() } else { ModeName::new(DEFAULT_MODE) })
+    let begun = records.iter().any(|record| matches!(record, Record::TurnStarted { .. }));
+    given.unwrap_or_else(|| if begun { ModeName::new(DEFAULT_MODE) } else { first() })
 }
 
 /// The dim rule of a model call. `last`: the toolsets of the agent's call before, `None` for its first.

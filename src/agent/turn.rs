@@ -59,6 +59,8 @@ pub(super) struct ModelCall {
     /// Indices of the held tools that it carries.
     kept: Vec<usize>,
     offer: OfferRecord,
+    /// Toolsets of the agent's model call before, which it is compared with.
+    before: Option<Vec<String>>,
     state: ModelState,
 }
 
@@ -218,7 +220,8 @@ impl<'a> Step<'a> {
         }
         let number = turn.number;
         let (kept, offer) = self.offer(number);
-        let line = call_line(number, kind, &offer, self.run.last_toolsets.as_deref());
+        let before = self.run.last_toolsets.take();
+        let line = call_line(number, kind, &offer, before.as_deref());
         self.run.last_toolsets = Some([offer.resident.clone(), offer.loaded.clone()].concat());
         let request = request(self.run, kind, &kept);
         if let Some(turn) = &mut self.run.turn {
@@ -228,6 +231,7 @@ impl<'a> Step<'a> {
                 started: self.moment.now,
                 kept,
                 offer,
+                before,
                 state: ModelState::Streaming(Stream::default()),
             }));
         }
@@ -328,16 +332,17 @@ impl<'a> Step<'a> {
         if !matches!(call.state, ModelState::Waiting(_)) {
             return;
         }
-        let (number, kind, before) = (turn.number, call.kind, call.kept.clone());
+        let (number, kind, before) = (turn.number, call.kind, call.before.clone());
         let (kept, offer) = self.offer(number);
         let request = request(self.run, kind, &kept);
         let Some(call) = self.model_call() else { return };
         call.state = ModelState::Streaming(Stream::default());
         call.started = now;
-        call.kept.clone_from(&kept);
-        if kept != before {
+        call.kept = kept;
+        // A ledger that did not change stands already.
+        if offer.ledger.is_some() {
             call.offer = offer.clone();
-            self.tell(Event::Call(call_line(number, kind, &offer, None)));
+            self.tell(Event::Call(call_line(number, kind, &offer, before.as_deref())));
         }
         self.out.push(Effect::CallModel(Box::new(request)));
     }

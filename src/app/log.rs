@@ -30,6 +30,9 @@ pub fn start(prepared: &Prepared, debug: bool) -> Result<Vec<String>, StartError
     })?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %prepared.config.source.path.display(), "start");
     tracing::info!("{}", prepared.exec_line());
+    for agent in &prepared.not_checked {
+        tracing::info!(%agent, "not checked for shadowed tools: not all of its resident toolsets were built");
+    }
     let mut lines = Vec::new();
     for agent in &prepared.capabilities.world.declarations().agents {
         let line = summary(&report(&prepared.capabilities.world, &agent.name.value, None, None));
@@ -45,7 +48,9 @@ fn summary(report: &AgentReport) -> String {
         let entries = report.entries.iter().filter(|entry| entry.list == which);
         let names: Vec<String> = entries
             .flat_map(|entry| {
-                if entry.pending {
+                if entry.refusing {
+                    vec![format!("{} (refusing)", entry.entry)]
+                } else if entry.pending {
                     vec![format!("{} (pending)", entry.entry)]
                 } else {
                     entry.tools.iter().map(ToString::to_string).collect()

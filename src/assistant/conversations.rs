@@ -8,7 +8,7 @@ use super::live::Saving;
 use super::ports::{Opened, PortError};
 use super::{Driver, Going, Opening, Severity};
 use crate::access::Attendance;
-use crate::agent::{Alert, Event, Record, replay};
+use crate::agent::{Alert, Event, Input, Record, replay};
 
 impl Driver {
     /// Brings the first conversation into view. Where the latest can't be opened, that is said and a new one begins; one
@@ -73,6 +73,8 @@ impl Driver {
             return;
         };
         let (id, stored) = (live.id.to_string(), live.log.is_some());
+        // A mode that could not be written holds all the same.
+        let mode = live.run.life().conditions.mode.clone();
         self.leave();
         let opened = if stored { self.setup.store.open(&id).map(Some) } else { Ok(None) };
         match opened {
@@ -81,6 +83,9 @@ impl Driver {
             Err(error) => {
                 self.replaced("A new conversation begins, since this one could not be opened again", error).await;
             }
+        }
+        if let Some(mode) = mode {
+            self.feed(Input::Mode { mode }).await;
         }
     }
 

@@ -199,7 +199,7 @@ impl Driver {
         let world = &self.setup.capabilities.world;
         let mode = mode(records, || self.setup.mode.clone().unwrap_or_else(|| world.default_mode()));
         if let Err(sentence) = world.mode(mode.as_str()) {
-            let message = format!("This conversation's calls carry no tools: {sentence}.");
+            let message = format!("This conversation's calls carry no tools: {sentence}");
             let hint = Some("/mode gives it another mode.".to_owned());
             self.setup.alerts.push(Alert { severity: Severity::Warning, message, hint });
         }

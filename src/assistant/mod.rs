@@ -395,7 +395,7 @@ impl Driver {
                 self.report().await;
             }
             Some(Err(sentence)) => {
-                self.alert(Severity::Notice, format!("The mode stays as it is: {sentence}."), None).await;
+                self.alert(Severity::Notice, format!("The mode stays as it is: {sentence}"), None).await;
             }
             None => {
                 let Some(current) = self.live.as_ref().and_then(|live| live.run.life().conditions.mode.clone()) else {

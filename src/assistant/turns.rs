@@ -259,8 +259,8 @@ impl Driver {
         // O3: what runs is what was shown, also where its provider changed it since it was built.
         let shown = live.run.held().get(&tool).map(|held| held.digest.clone());
         if shown.is_none_or(|shown| shown != facts(runnable.spec()).digest) {
-            let why = "it changed since it was shown; call it again".to_owned();
-            inputs.push_back(Input::KeptBack { call, why });
+            let text = format!("{} changed since it was shown; a new conversation can call it as it is now", tool.name);
+            inputs.push_back(Input::ToolEnded { call, outcome: failed(text) });
             return;
         }
         let conversation = Arc::clone(&live.id);

@@ -129,7 +129,9 @@ fn text(model: &str, report: &AgentReport, whole: &Capability) -> String {
 /// Resolved names; a pending entry as written and said so.
 fn entries<'a>(rows: impl Iterator<Item = &'a EntryRow>) -> String {
     list(rows.flat_map(|row| {
-        if row.pending {
+        if row.refusing {
+            vec![format!("{} (refuses every build of its toolset, line {})", row.entry, row.line)]
+        } else if row.pending {
             vec![format!("{} (pending, line {})", row.entry, row.line)]
         } else {
             row.tools.iter().map(ToString::to_string).collect()

@@ -1,5 +1,6 @@
 //! `kokua agents --diff`: K4, what each agent gains and loses between two configurations. Nothing is started.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use crate::access::capability::{Snapshot, Stand, Weight};
 use crate::access::diff::{AgentDiff, Aspect, Change, Direction, count, diff};
 use crate::app::everything::Everything;
 use crate::app::{self, Options, StartError};
+use crate::config;
 
 /// The exit code when an agent gains something, or when not everything could be compared.
 const GAINED: u8 = 1;
@@ -19,6 +21,57 @@ struct Side {
     /// How it is called in what is printed.
     label: String,
     snapshot: Snapshot,
+    /// What else is set, by its whole name, with its line: what may let a tool do more, and is compared as text only.
+    others: BTreeMap<String, (String, Option<usize>)>,
+}
+
+/// Tables, and keys of tables, that say nothing of what a tool may do, or that the comparison of agents knows.
+const COMPARED: [&str; 14] = [
+    "display.",
+    "keys.",
+    "logging.",
+    "modes.",
+    "assistant.tools.",
+    "assistant.agent",
+    "assistant.mode",
+    "assistant.generate_titles",
+    "assistant.agent_cache_cap",
+    "security.never_auto_approve",
+    "security.auto_approval.enabled",
+    "toolsets.disabled",
+    "toolsets.build_timeout_s",
+    "paths.",
+];
+
+/// Of an agent's table: what the comparison knows.
+fn is_compared(name: &str) -> bool {
+    let of_an_agent = name.starts_with("agents.")
+        && [".available", ".resident", ".confirm", ".review", ".delegates_to", ".description"]
+            .iter()
+            .any(|key| name.ends_with(key));
+    of_an_agent || COMPARED.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a setting says what tools may reach, so that a change of it may be a gain.
+fn may_widen(name: &str) -> bool {
+    ["compute.", "fs.", "security."].iter().any(|table| name.starts_with(table))
+}
+
+/// A setting that differs and that nothing here judges.
+struct Other<'a> {
+    name: &'a str,
+    old: Option<&'a (String, Option<usize>)>,
+    new: Option<&'a (String, Option<usize>)>,
+}
+
+fn others<'a>(old: &'a Side, new: &'a Side) -> Vec<Other<'a>> {
+    let names: BTreeSet<&str> = old.others.keys().chain(new.others.keys()).map(String::as_str).collect();
+    let value = |side: Option<&'a (String, Option<usize>)>| side.map(|(value, _)| value);
+    names
+        .into_iter()
+        .map(|name| Other { name, old: old.others.get(name), new: new.others.get(name) })
+        .filter(|other| value(other.old) != value(other.new))
+        .collect()
 }
 
 /// Compares `old` with `new`; without that, with the configuration in force.
@@ -35,16 +88,29 @@ pub(super) async fn run(options: Options, old: PathBuf, new: Option<PathBuf>, as
         }
     };
     let diffs = diff(&old.snapshot, &new.snapshot);
+    let others = others(&old, &new);
     if as_json {
-        print::json(&machine(&diffs, &old, &new))?;
+        print::json(&machine(&diffs, &others, &old, &new))?;
     } else {
-        line(&summary(&diffs))?;
+        line(&summary(&diffs, others.iter().filter(|other| may_widen(other.name)).count()))?;
         line(&format!("  old  {}\n  new  {}", old.label, new.label))?;
         for agent in &diffs {
             line(&format!("\n{}", block(agent, &old.label, &new.label)))?;
         }
+        if !others.is_empty() {
+            line("\nother settings, which are not compared (?: they say what tools may reach)")?;
+        }
+        for Other { name, old: was, new: is } in &others {
+            let stand = |side: Option<&(String, Option<usize>)>, label: &str| match side {
+                None => "not set".to_owned(),
+                Some((value, None)) => format!("{value} (default)"),
+                Some((value, Some(line))) => format!("{value} ({label}:{line})"),
+            };
+            let mark = if may_widen(name) { '?' } else { '~' };
+            line(&format!("  {mark} {name}  {} → {}", stand(*was, &old.label), stand(*is, &new.label)))?;
+        }
     }
-    let compared = count(&diffs, Direction::Unknown) == 0;
+    let compared = count(&diffs, Direction::Unknown) == 0 && !others.iter().any(|other| may_widen(other.name));
     Ok(if compared && count(&diffs, Direction::Gain) == 0 { ANSWERED } else { GAINED })
 }
 
@@ -67,17 +133,23 @@ async fn side(options: &Options, path: Option<PathBuf>) -> Result<Side, Ended> {
     for alert in &prepared.alerts {
         error(&format!("[alert] {label}: {}", alert.message));
     }
-    Ok(Side { label, snapshot: Snapshot::of(&prepared.capabilities.world) })
+    let tables = config::tables(&prepared.config).into_iter();
+    let others = tables
+        .flat_map(|table| table.lines.into_iter().map(move |line| (format!("{}.{}", table.path, line.key), line)))
+        .filter(|(name, _)| !is_compared(name))
+        .map(|(name, line)| (name, (line.value, line.line)))
+        .collect();
+    Ok(Side { label, snapshot: Snapshot::of(&prepared.capabilities.world), others })
 }
 
 /// Whether anything was gained, before all else.
-fn summary(diffs: &[AgentDiff]) -> String {
+fn summary(diffs: &[AgentDiff], others: usize) -> String {
     let of = |direction| count(diffs, direction);
     let mut rest = Vec::new();
     for (number, what, sign) in [
         (of(Direction::Loss), "lost", '-'),
         (of(Direction::Change), "changed otherwise", '~'),
-        (of(Direction::Unknown), "not to be compared", '?'),
+        (of(Direction::Unknown) + others, "not to be compared", '?'),
     ] {
         if number > 0 {
             rest.push(format!("{number} {what} ({sign})"));
@@ -85,7 +157,7 @@ fn summary(diffs: &[AgentDiff]) -> String {
     }
     let first = match of(Direction::Gain) {
         0 if rest.is_empty() => "Nothing is gained and nothing is lost".to_owned(),
-        0 if of(Direction::Unknown) > 0 => "Nothing is gained as far as it can be compared".to_owned(),
+        0 if of(Direction::Unknown) + others > 0 => "Nothing is gained as far as it can be compared".to_owned(),
         0 => "Nothing is gained".to_owned(),
         number => format!("Something is gained: {number} (+)"),
     };
@@ -155,7 +227,7 @@ fn word(aspect: Aspect) -> &'static str {
 }
 
 /// The same for a program.
-fn machine(diffs: &[AgentDiff], old: &Side, new: &Side) -> Value {
+fn machine(diffs: &[AgentDiff], others: &[Other<'_>], old: &Side, new: &Side) -> Value {
     let weight = |weight: Option<Weight>| weight.map(tool_bytes);
     let agents: Vec<Value> = diffs
         .iter()
@@ -170,7 +242,13 @@ fn machine(diffs: &[AgentDiff], old: &Side, new: &Side) -> Value {
         "gained": count(diffs, Direction::Gain),
         "lost": count(diffs, Direction::Loss),
         "changed": count(diffs, Direction::Change),
-        "not_compared": count(diffs, Direction::Unknown),
+        "not_compared":
+            count(diffs, Direction::Unknown) + others.iter().filter(|other| may_widen(other.name)).count(),
+        "other_settings": others
+            .iter()
+            .map(|other| json!({"name": other.name, "old": other.old.map(|(value, _)| value),
+                                "new": other.new.map(|(value, _)| value)}))
+            .collect::<Vec<_>>(),
         "agents": agents,
         "not_built": {"old": old.snapshot.not_built(), "new": new.snapshot.not_built()},
     })

@@ -95,6 +95,9 @@ fn text(question: &Question, explained: &Explained, file: &str) -> String {
         lines.push(format!("{name:<22}{answer}"));
         lines.extend(reasons.iter().map(|reason| format!("    {}", placed(reason, file))));
     }
+    if matches!(explanation.outcome, Outcome::Asks | Outcome::AsksReviewer) {
+        lines.push("    once it is allowed: see 4".to_owned());
+    }
     lines.join("\n")
 }
 

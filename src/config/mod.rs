@@ -24,7 +24,7 @@ pub use locate::Locations;
 pub use problem::{Problem, Problems};
 pub use reference::reference;
 pub use resolve::{load, load_with, parse};
-pub use show::{show, without_credentials};
+pub use show::{InForce, Shown, show, tables, without_credentials};
 pub use write::{NewValue, WriteError, Written, init, set};
 
 /// The configuration that is written on the first run.

@@ -9,12 +9,50 @@ use super::written::{Entry, Value, Written, path_of, read};
 /// Every key that holds something: as written with its line, or its default. Tables of agents and providers show what
 /// is written only, since what they lack comes from elsewhere.
 pub fn show(config: &Config) -> String {
-    let written = read(&config.source.text);
     let mut text = String::new();
+    for Shown { path, lines } in tables(config) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let _ = writeln!(text, "[{path}]");
+        let lefts = lines.iter().map(|line| line.key.chars().count() + 3 + line.value.chars().count());
+        let width = lefts.filter(|width| *width <= 60).max().unwrap_or(0);
+        for InForce { key, value, line } in lines {
+            let right = line.map_or_else(|| "default".to_owned(), |line| format!("line {line}"));
+            let _ = writeln!(text, "{:width$}  # {right}", format!("{key} = {value}"));
+        }
+    }
+    text
+}
+
+/// One key that holds something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InForce {
+    /// Its name.
+    pub key: String,
+    /// As it would be written, without what may be secret.
+    pub value: String,
+    /// Its line; `None`: the default.
+    pub line: Option<usize>,
+}
+
+/// One table of what is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its path.
+    pub path: String,
+    /// Its keys.
+    pub lines: Vec<InForce>,
+}
+
+/// What [`show`] shows, table by table.
+pub fn tables(config: &Config) -> Vec<Shown> {
+    let written = read(&config.source.text);
+    let mut tables = Vec::new();
     let mut shown: Vec<&str> = Vec::new();
     for section in SECTIONS {
         match section.path.split_once(".<name>") {
-            None => table(&mut text, section, section.path, &written),
+            None => tables.extend(table(section, section.path, &written)),
             // All tables of one name stand together, where the first of them would.
             Some((list, _)) if !shown.contains(&list) => {
                 shown.push(list);
@@ -22,17 +60,17 @@ pub fn show(config: &Config) -> String {
                     let below = SECTIONS.iter().filter_map(|section| Some((section, section.path.strip_prefix(list)?)));
                     for (section, rest) in below {
                         let path = format!("{}{}", path_of(list, &name.value), rest.trim_start_matches(".<name>"));
-                        table(&mut text, section, &path, &written);
+                        tables.extend(table(section, &path, &written));
                     }
                 }
             }
             Some(_) => {}
         }
     }
-    text
+    tables
 }
 
-fn table(text: &mut String, section: &Section, path: &str, written: &Written) {
+fn table(section: &Section, path: &str, written: &Written) -> Option<Shown> {
     let table = written.at(path);
     let named = section.path.contains("<name>");
     let mut lines = Vec::new();
@@ -41,27 +79,19 @@ fn table(text: &mut String, section: &Section, path: &str, written: &Written) {
             (Some(entry), _) => lines.push(line(setting.key, setting, entry)),
             (None, Default::Unset(_)) => {}
             (None, _) if named => {}
-            (None, default) => lines.push((format!("{} = {}", setting.key, plain(default)), "default".to_owned())),
+            (None, default) => {
+                lines.push(InForce { key: setting.key.to_owned(), value: plain(default), line: None });
+            }
         }
     }
     if let Some(setting) = &section.any_key {
         lines.extend(table.entries().map(|(key, entry)| line(key, setting, entry)));
     }
-    if lines.is_empty() {
-        return;
-    }
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    let _ = writeln!(text, "[{path}]");
-    let width = lines.iter().map(|(left, _)| left.chars().count()).filter(|width| *width <= 60).max().unwrap_or(0);
-    for (left, right) in lines {
-        let _ = writeln!(text, "{left:width$}  # {right}");
-    }
+    (!lines.is_empty()).then(|| Shown { path: path.to_owned(), lines })
 }
 
-fn line(key: &str, setting: &Setting, entry: &Entry) -> (String, String) {
-    (format!("{key} = {}", value(setting, &entry.value.value)), format!("line {}", entry.key.line))
+fn line(key: &str, setting: &Setting, entry: &Entry) -> InForce {
+    InForce { key: key.to_owned(), value: value(setting, &entry.value.value), line: Some(entry.key.line) }
 }
 
 fn value(setting: &Setting, value: &Value) -> String {

@@ -430,9 +430,14 @@ impl House {
                 before.extend(now.iter().cloned());
                 let expected = self.model.resolved(entry);
                 ensure!(now == expected, "P8: '{entry}' resolves to {expected:?}, and {now:?} is said");
+                let toolset = entry.split('.').next().unwrap_or_default();
+                ensure!(
+                    !row.refusing || self.model.refused.contains(toolset),
+                    "invariant 12: '{entry}' is said to refuse '{toolset}', which nothing refuses"
+                );
                 let pending = expected.is_empty();
                 ensure!(
-                    row.pending == pending,
+                    (row.pending || row.refusing) == pending,
                     "invariant 12: '{entry}' is pending: {pending}, and {} is said",
                     row.pending
                 );

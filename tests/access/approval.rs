@@ -114,7 +114,7 @@ fn p6_an_entry_must_name_a_toolset_that_somebody_concerned_lists() {
     assert_eq!(
         faults(World::new(declarations, all_three())),
         [
-            "P6 1: 'compute' in confirm of [assistant.tools] names a toolset that no agent without a pair of its own lists | take the entry out, or add 'compute' to the available of an agent that inherits this pair",
+            "P6 1: 'compute' in confirm of [assistant.tools] names a toolset that no agent without a pair of its own lists | [agents.coder.tools] lists it, and its own pair (line 24) replaces this one whole: write the entry there, or it asks nobody",
             "P6 2: 'fs_wirte' in review of [assistant.tools]: no toolset is named 'fs_wirte' | did you mean 'fs_write'? This install has: fs, fs_write, compute, files. An entry is '<toolset>' or '<toolset>.<tool>'",
             "P6 24: 'fs' in confirm of [agents.coder.tools] names a toolset that this agent does not list | add 'fs' to its available, or take the entry out",
             "P6 24: 'compuet.run' in confirm of [agents.coder.tools]: no toolset is named 'compuet' | did you mean 'compute'? This install has: fs, fs_write, compute, files. An entry is '<toolset>' or '<toolset>.<tool>'",
@@ -570,4 +570,22 @@ fn p22_allow_entries_that_cannot_hold_are_all_named_and_none_is_set() {
     let held = world.fresh(&me());
     assert!(asks(&mut world, "assistant", &held, "fs.stat").is_some());
     assert!(world.unused_allows().is_empty());
+}
+
+#[test]
+fn p20_a_floor_that_gates_nothing_is_said() {
+    let idle = |confirm: &[&str], floor: &[&str]| {
+        let mut declarations = declare(vec![agent("assistant", 10).available(&["fs", "time"])]);
+        declarations.default_pair = default_pair(confirm, &[]);
+        declarations.floor = entries(floor, 5).entries;
+        started(declarations, registry(&["fs", "time"]), &[("fs", &["stat"]), ("time", &["now"])]).idle_floor()
+    };
+    assert_eq!(idle(&["fs"], &["fs"]), Vec::<String>::new());
+    assert_eq!(idle(&["time"], &[]), Vec::<String>::new());
+    assert_eq!(
+        idle(&["time"], &["fs.stat", "time"]),
+        [
+            "'fs.stat' in [security].never_auto_approve, line 5, gates nothing by itself: assistant runs fs.stat without asking. Name it in confirm too."
+        ]
+    );
 }

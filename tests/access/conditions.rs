@@ -354,3 +354,18 @@ fn o8_modes_families_and_allow_lists_may_withhold_core_tools() {
     assert!(!loads(&family(&["fs"])));
     assert!(!loads(&only(&["stat"], &held)));
 }
+
+#[test]
+fn w3_a_mode_that_is_declared_no_more_withholds_everything() {
+    let agents = vec![agent("assistant", 10).available(&["fs", "todo"]).resident(&["fs"])];
+    let world = started(declare(agents), registry(&["fs", "todo"]), &[("fs", &["stat"])]);
+    let (me, held) = (agent_name("assistant"), world.fresh(&agent_name("assistant")));
+    let conditions = Conditions { mode: Some(ModeName::new("guest")), ..Conditions::default() };
+    let life = Life::new(&me, &held).under(&conditions);
+    assert_eq!(offer(&world, life).kept, Vec::<usize>::new());
+    assert_eq!(
+        world.dispatch(life, &id("fs.stat"), "digest of stat").as_deref(),
+        Some("stat is withheld in this mode: mode 'guest' is declared no more")
+    );
+    assert!(world.may_load(life, "todo").is_err());
+}

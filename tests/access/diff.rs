@@ -30,7 +30,7 @@ fn snapshot(declarations: Declarations) -> Snapshot {
     Snapshot::of(&world(declarations))
 }
 
-/// `+ tool fs.stat: not available @12 -> runs without asking @22`, without the agent's name.
+/// `+ tool fs.stat: not available @12 -> available, runs without asking @22`, without the agent's name.
 fn rows(diffs: &[AgentDiff]) -> Vec<String> {
     let place = |line: Option<usize>| line.map(|line| format!(" @{line}")).unwrap_or_default();
     let changes = diffs.iter().flat_map(|agent| &agent.changes);
@@ -96,9 +96,9 @@ fn k4_a_tool_that_can_be_called_is_a_gain_and_says_whether_it_asks() {
             one(me(20).available(&["fs", "time", "fs_write"]).confirm(&["fs_write.edit_file"])),
         ),
         [
-            "+ Tool fs_write.edit_file: not available @12 -> asks you: 'fs_write.edit_file' in confirm of [agents.assistant.tools] @22",
-            "+ Tool fs_write.write_file: not available @12 -> runs without asking @22",
-            "+ Tool time.now: not available @12 -> runs without asking @22",
+            "+ Tool fs_write.edit_file: not available @12 -> available, asks you: 'fs_write.edit_file' in confirm of [agents.assistant.tools] line 24 @22",
+            "+ Tool fs_write.write_file: not available @12 -> available, runs without asking @22",
+            "+ Tool time.now: not available @12 -> available, runs without asking @22",
         ]
     );
 }
@@ -113,7 +113,7 @@ fn k4_losing_a_gate_or_a_place_on_the_floor_is_a_gain() {
         changes(old, new),
         [
             "+ Gate fs_write.edit_file: asks you: 'fs_write' in confirm of [agents.assistant.tools] @14 -> runs without asking @24",
-            "+ Floor fs_write.edit_file: asks every time: 'fs_write.edit_file' in [security].never_auto_approve @5 -> not on the floor",
+            "+ Floor fs_write.edit_file: where it asks, only you can answer: 'fs_write.edit_file' in [security].never_auto_approve @5 -> not on the floor",
         ]
     );
     // The foot-gun of the pair: a table that declares only `review` drops the default's gates.
@@ -174,8 +174,8 @@ fn k4_residency_is_no_gain_unless_loading_asked() {
     assert_eq!(
         changes(one(table(10).resident(&["fs"])), one(table(20))),
         [
-            "~ Tool core.available_tools: runs without asking @10 -> not earned @20",
-            "~ Tool core.load_tools: runs without asking @10 -> not earned @20",
+            "~ Tool core.available_tools: available, runs without asking @10 -> not earned @20",
+            "~ Tool core.load_tools: available, runs without asking @10 -> not earned @20",
             "~ Residency time: deferred @13 -> resident @22",
         ]
     );
@@ -199,7 +199,7 @@ fn k4_an_agent_that_appears_and_one_that_becomes_the_entry_agent_gain() {
             "- Entry assistant: the entry agent -> not the entry agent @2",
             "+ Agent reader: not declared -> declared @30",
             "+ Entry reader: not the entry agent -> the entry agent @2",
-            "+ Tool time.now: no agent -> runs without asking @32",
+            "+ Tool time.now: no agent -> available, runs without asking @32",
         ]
     );
 }
@@ -227,11 +227,11 @@ fn k4_a_tool_whose_name_is_held_from_the_start_can_never_be_called() {
     assert_eq!(
         changes(one(me(10).available(&["files"])), one(me(20).available(&["fs", "files"]).resident(&["fs"]))),
         [
-            "+ Tool fs.read_file: not available @12 -> runs without asking @22",
-            "+ Tool fs.stat: not available @12 -> runs without asking @22",
-            "- Tool files.read_file: runs without asking @12 -> fs.read_file holds its name @22",
-            "~ Tool core.available_tools: not earned @10 -> runs without asking @20",
-            "~ Tool core.load_tools: not earned @10 -> runs without asking @20",
+            "+ Tool fs.read_file: not available @12 -> available, runs without asking @22",
+            "+ Tool fs.stat: not available @12 -> available, runs without asking @22",
+            "- Tool files.read_file: available, runs without asking @12 -> fs.read_file holds its name @22",
+            "~ Tool core.available_tools: not earned @10 -> available, runs without asking @20",
+            "~ Tool core.load_tools: not earned @10 -> available, runs without asking @20",
             "~ Residency files: resident @12 -> deferred @23",
         ]
     );
@@ -264,7 +264,10 @@ fn k4_a_toolset_that_cannot_be_built_is_said_and_never_taken_for_empty() {
     let mut refused = world_without(one(table(40).confirm(&["time.later"])), &["time"]);
     refused.report_build(&toolset("time"), &tools(&["now"])).unwrap_err();
     let rows = rows(&diff(&built, &Snapshot::of(&refused)));
-    assert!(rows[0].starts_with("- Tool time.now: runs without asking @12 -> 'time' is refused: "), "{rows:?}");
+    assert!(
+        rows[0].starts_with("- Tool time.now: available, runs without asking @12 -> 'time' is refused: "),
+        "{rows:?}"
+    );
 }
 
 #[test]

@@ -333,7 +333,7 @@ fn k4_each_answer_has_all_its_reasons_each_with_its_place() {
         texts(&told.held.reasons),
         [
             "'weather' could not be built: no route (its last build)",
-            "resident of [agents.assistant.tools] leaves 'weather' out: load_tools with that name adds it, line 13",
+            "resident of [agents.assistant.tools] leaves 'weather' out, line 13",
         ]
     );
     assert_eq!(texts(&told.offered.reasons)[0], "it is not in the context");

@@ -398,3 +398,41 @@ fn p4_nobody_is_composed_from_what_is_for_others() {
     assert_eq!(compose(&["fss"]).unwrap_err(), "nothing installs 'fss'; did you mean 'fs'?");
     assert_eq!(compose(&["fs"]).unwrap(), "composed:x");
 }
+
+/// D8: who stands between a worker and its declared agent declares nothing, so their end sheds no gate.
+#[test]
+fn p4_a_composed_workers_gates_outlive_who_composed_it() {
+    let agents = vec![agent("assistant", 10).available(&["fs", "capabilities"]).confirm(&["fs.stat"])];
+    let mut world = started(
+        declare(agents),
+        registry(&["fs", "capabilities"]),
+        &[("fs", &["stat", "read_file"]), ("capabilities", &["list_capabilities"])],
+    );
+    let (me, held) = (agent_name("assistant"), world.fresh(&agent_name("assistant")));
+    let first = world.compose(Life::new(&me, &held), "one", &[toolset("fs")]).unwrap();
+    let held = world.fresh(&first);
+    let second = world.compose(Life::new(&first, &held), "two", &[toolset("fs")]).unwrap();
+    let held = world.fresh(&second);
+    assert_eq!(asks(&mut world, second.as_str(), &held, "fs.stat").as_deref(), Some("fs.stat"));
+    world.dissolve(&first);
+    assert_eq!(asks(&mut world, second.as_str(), &held, "fs.stat").as_deref(), Some("fs.stat"));
+    // A label that another takes up again is another worker.
+    let stranger = world.compose(Life::new(&second, &held), "one", &[toolset("fs")]).unwrap();
+    assert_eq!(stranger, first);
+    let held = world.fresh(&stranger);
+    assert_eq!(asks(&mut world, stranger.as_str(), &held, "fs.stat").as_deref(), Some("fs.stat"));
+    assert_eq!(asks(&mut world, stranger.as_str(), &held, "fs.read_file"), None);
+}
+
+/// A label is a name, so that nothing forges one of another kind.
+#[test]
+fn p4_a_label_that_is_no_name_composes_nothing() {
+    let agents = vec![agent("assistant", 10).available(&["fs"])];
+    let mut world = started(declare(agents), registry(&["fs"]), &[("fs", &["stat"])]);
+    let (me, held) = (agent_name("assistant"), world.fresh(&agent_name("assistant")));
+    for label in ["", "a b", "x\ny", "composed", "a:b", &"a".repeat(65)] {
+        let why = world.compose(Life::new(&me, &held), label, &[toolset("fs")]).unwrap_err();
+        assert!(why.contains("agent name") || why.contains("cannot name an agent"), "{label:?}: {why}");
+        assert!(!why.contains('\n'), "{why:?}");
+    }
+}

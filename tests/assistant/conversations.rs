@@ -174,3 +174,41 @@ async fn a_conversation_asked_for_by_name_that_cannot_be_opened_ends_the_driver(
         "{events:#?}"
     );
 }
+
+/// The modes that a conversation's log says, in order.
+fn noted(bench: &Bench, id: &str) -> Vec<String> {
+    let records = bench.house.shelf.records(id);
+    records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Mode { mode, .. } => Some(mode.to_string()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn w3_a_conversation_keeps_the_mode_that_it_began_in_and_an_empty_one_leaves_no_log() {
+    let mut bench = Bench::with(Options { agent_cache_cap: 1, ..Options::default() }).await;
+    let mode = |name: &str| Command::Mode { name: Some(name.to_owned()) };
+    bench.submit(mode("companion"));
+    bench.until_report().await;
+    assert_eq!(noted(&bench, "conversation-1"), Vec::<String>::new(), "nothing was said yet");
+    bench.plays([words("Hello.")]);
+    bench.turn("hi").await;
+    assert_eq!(noted(&bench, "conversation-1"), ["companion"]);
+    bench.submit(mode("companion"));
+    bench.submit(mode("nonsense"));
+    bench.submit(mode("work"));
+    bench.submit(mode("companion"));
+    bench.submit(Command::New);
+    bench.until_replayed().await;
+    assert_eq!(noted(&bench, "conversation-1"), ["companion", "work", "companion"]);
+    bench.submit(open("conversation-1"));
+    let events = bench.until_replayed().await;
+    let session = events.iter().find_map(|event| match event {
+        Event::Session { mode, .. } => Some(mode.to_string()),
+        _ => None,
+    });
+    assert_eq!(session.as_deref(), Some("companion"));
+}

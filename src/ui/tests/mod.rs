@@ -351,6 +351,7 @@ fn entry(text: &str, list: GateList, line: usize, tools: &[(&str, &str)], pendin
         line,
         tools: tools.iter().map(|(toolset, name)| tool(toolset, name)).collect(),
         pending,
+        refusing: false,
     }
 }
 

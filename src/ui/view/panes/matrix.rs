@@ -149,7 +149,12 @@ fn foot(ui: &Ui, report: &AgentReport, owner: &Owner, cell: Group<'_>, room: usi
                 1 => "1 asks first".to_owned(),
                 many => format!("{many} ask first"),
             };
-            format!("{}, {}; {asks}", counted(tools, "tool"), bytes(cell.bytes()))
+            let size = format!("{}, {}", counted(tools, "tool"), bytes(cell.bytes()));
+            if matches!(cell.state(), crate::access::report::ToolsetState::NotAvailable) {
+                size
+            } else {
+                format!("{size}; {asks}")
+            }
         }
     };
     wrap.append(&[Span::styled(size, dim)], lines);

@@ -56,8 +56,8 @@ pub(super) fn entries(report: &AgentReport) -> Vec<Entry<'_>> {
     let mut entries: Vec<_> = dropped.map(|(at, entry)| Entry::Dropped { heading: heading(at), entry }).collect();
     entries.extend(listed("confirm: asks you", of(GateList::Confirm)));
     entries.extend(listed("review: asks you (no reviewer)", of(GateList::Review)));
-    entries.extend(listed("floor: only you, only once", report.floor.iter()));
-    let heading = "grants of this conversation";
+    entries.extend(listed("floor: where it asks, only you", report.floor.iter()));
+    let heading = "grants here, until kokua ends";
     if report.grants.is_empty() {
         entries.push(Entry::Grant { heading: Some(heading), grant: None });
     }
@@ -137,6 +137,9 @@ fn gate(ui: &Ui, row: &EntryRow, room: usize, lines: &mut Vec<Line<'static>>) {
     let right = vec![Span::styled(format!("line {} ", row.line), dim)];
     let style = if row.pending { dim } else { ui.theme.style(Role::Text) };
     lines.push(ends(vec![Span::styled(format!("    {entry}"), style)], right, room));
+    if row.refusing {
+        wrapped("matches nothing: every build of its toolset is refused".to_owned(), 6, room, dim, lines);
+    }
     if row.pending {
         wrapped("pending until its toolset is built".to_owned(), 6, room, dim, lines);
     }
