@@ -262,7 +262,10 @@ impl<'a> Chain<'a> {
 
     /// The first reason (O1).
     pub(super) fn first(&self, question: Question<'a>) -> Option<Withheld> {
-        self.withholds(question).next().map(|(filter, reason)| Withheld { filter, reason: reason.text })
+        CHAIN.iter().find_map(|(filter, rule)| {
+            let reason = rule(self, &question).into_iter().next()?;
+            Some(Withheld { filter: *filter, reason: reason.text })
+        })
     }
 
     /// Why a toolset that is not held can be neither loaded, composed nor spawned into now (O7): W1, W3, W4 or W6.
