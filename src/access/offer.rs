@@ -106,7 +106,7 @@ pub struct Ledger {
 /// What one model call carries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offer {
-    /// Indices into [`Held::tools`], ascending.
+    /// Indices into [`super::held::Held::tools`], ascending.
     pub kept: Vec<usize>,
     /// Why, for every held tool and deferred toolset.
     pub ledger: Ledger,
