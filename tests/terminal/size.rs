@@ -71,7 +71,12 @@ fn a_card_keeps_its_place_through_sizes() {
     for &(columns, rows) in SIZES {
         terminal.resize(columns, rows);
     }
-    terminal.wait("the card at 80x24", |text| text.contains("command  echo sized") && text.contains("to assistant ›"));
+    // The card stood there at the first size already, and a key that comes in between meets a window that can't show it:
+    // the last size is drawn when the heading ends in its last column.
+    terminal.wait("the card at 80x24", |text| {
+        let heading = text.lines().next().unwrap_or_default().trim_end();
+        heading.ends_with("F1 help") && heading.chars().count() == 79 && text.contains("command  echo sized")
+    });
     focus_card(&mut terminal);
     terminal.send(b"d");
     terminal.wait_for("You did not allow `echo sized`");
