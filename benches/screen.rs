@@ -25,7 +25,11 @@ const ANSWERS: usize = 3_000;
 const NOW: i64 = 1_790_000_000_000;
 
 fn tell(ui: &mut Ui, event: Event) {
-    update(ui, Msg::Update(Box::new(Update { conversation: "c1".to_owned(), event })), NOW);
+    update(
+        ui,
+        Msg::Update(Box::new(Update { conversation: "c1".to_owned(), node: kokua::agent::NodeId::ENTRY, event })),
+        NOW,
+    );
 }
 
 /// A paragraph, a list, a table and twelve lines of code.
@@ -63,13 +67,14 @@ fn screen(answers: usize) -> Ui {
             rehearsal: true,
             window: None,
             tool_limit: None,
+            read_only: None,
         },
     );
     for number in 0..answers {
         tell(&mut ui, Event::TurnStarted { at: NOW, attendance: Attendance::Attended, agent: None });
         tell(&mut ui, Event::Said { text: format!("question {number}"), origin: UserOrigin::Person });
         tell(&mut ui, Event::Delta { text: answer(number) });
-        tell(&mut ui, Event::End { end: TurnEnd::Answered });
+        tell(&mut ui, Event::End { end: TurnEnd::Answered, took_ms: 0 });
     }
     tell(&mut ui, Event::Replayed);
     ui

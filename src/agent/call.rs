@@ -9,16 +9,41 @@ use serde_json::{Map, Value};
 
 use super::effect::Ask;
 use super::message::ResultMessage;
+use super::node::NodeId;
 use crate::access::{Answer, AskReason, ToolsetName};
 
-/// A call's number: unique in its conversation, ascending, never reused.
+/// A call's number: unique in its conversation, never reused. The lower 32 bits count the calls of one agent, ascending; the
+/// bits above are its [`NodeId`]. So calls sort by spawn order, then by the order of the calls: the order of the inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub u64);
 
+impl CallId {
+    /// The call of this number of one agent.
+    pub const fn of(node: NodeId, number: u32) -> Self {
+        Self((node.0 as u64) << 32 | number as u64)
+    }
+
+    /// Whose call it is.
+    #[expect(clippy::cast_possible_truncation, reason = "the upper half of 64 bits")]
+    pub const fn node(self) -> NodeId {
+        NodeId((self.0 >> 32) as u32)
+    }
+
+    /// Its number among that agent's.
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half of 64 bits")]
+    pub const fn number(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 impl fmt::Display for CallId {
+    /// `call-7`, of a worker `call-3.7`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "call-{}", self.0)
+        match self.node() {
+            NodeId::ENTRY => write!(f, "call-{}", self.number()),
+            node => write!(f, "call-{}.{}", node.0, self.number()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! A command is a wish: the answer comes as events.
 
 use super::call::CallId;
+use super::node::NodeId;
 use crate::access::{AgentName, Answer, ToolId, ToolsetName};
 
 /// A person's switch for a toolset (W1).
@@ -17,15 +18,27 @@ pub enum Switched {
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Say something to the entry agent: starts a turn or joins the running one.
+    /// Say something to an agent of the conversation in view. To the entry agent it starts a turn or joins the running one; to
+    /// a worker it joins its run, and is said to be undelivered where that has ended.
     Say {
+        /// To whom.
+        to: NodeId,
         /// The words.
         text: String,
     },
-    /// Stop the running turn.
+    /// Stop the running turn of the conversation in view, with all its workers.
     Stop,
+    /// Stop one worker and those below it; who spawned it goes on with that result.
+    StopAgent {
+        /// Which.
+        node: NodeId,
+    },
+    /// A person is here: a key was pressed (P12). Said once a minute at most.
+    Present,
     /// Answer a card. Only a person's answers are taken.
     Answer {
+        /// Its conversation.
+        conversation: String,
         /// The card's call.
         call: CallId,
         /// The answer.
@@ -35,6 +48,8 @@ pub enum Command {
     },
     /// Change what a card asks: what a person made of the arguments, as JSON text. It is checked and asked again (P16).
     Edit {
+        /// Its conversation.
+        conversation: String,
         /// The card's call.
         call: CallId,
         /// The arguments.
@@ -44,6 +59,11 @@ pub enum Command {
     New,
     /// Bring a stored conversation into view: an id or a unique prefix of at least 6 characters.
     Open {
+        /// The id.
+        id: String,
+    },
+    /// Bring a conversation into view that another program has open: its records as they are now, and nothing can be said.
+    OpenReadOnly {
         /// The id.
         id: String,
     },

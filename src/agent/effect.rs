@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call::CallId;
+use super::delegate::Wiring;
+use super::input::ToolOutcome;
 use super::message::Request;
+use super::node::Ground;
 use super::record::Record;
 use super::update::Event;
 use crate::access::audit::Draft;
@@ -129,5 +132,37 @@ pub enum Effect {
         call: CallId,
         /// The toolset.
         toolset: ToolsetName,
+    },
+    /// A call of `spawn_subagent`, for the tree: what it asks for. Never leaves the tree.
+    Delegate {
+        /// The call.
+        call: CallId,
+        /// Which declared agent.
+        agent: AgentName,
+        /// The task.
+        task: String,
+        /// The one toolset that it is narrowed to (W4).
+        family: Option<ToolsetName>,
+        /// Whether the call waits.
+        ground: Ground,
+    },
+    /// A message to this agent ended unread with its turn. Never leaves the tree.
+    Unread {
+        /// The message, by the bus's count.
+        mail: usize,
+    },
+    /// Build what a worker holds from its start and answer with [`super::TreeInput::Wired`].
+    Spawn(Box<Wiring>),
+    /// Keep the whole answer of this node on the disk and answer with [`super::TreeInput::Kept`] at once.
+    Keep {
+        /// The answer.
+        text: String,
+    },
+    /// What a tool asked of other agents ([`super::TreeInput::Requested`]) is answered.
+    Reply {
+        /// The call.
+        call: CallId,
+        /// The answer.
+        outcome: ToolOutcome,
     },
 }

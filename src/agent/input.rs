@@ -132,6 +132,18 @@ pub enum Input {
         /// Why: a fragment.
         why: String,
     },
+    /// Another agent of the turn sent this (D6): it joins at the next round.
+    Mail {
+        /// The message, by the bus's count.
+        mail: usize,
+        /// The words, behind the mark that says whose they are.
+        text: String,
+    },
+    /// So many workers that this agent spawned run in the background now (D7): its turn stays open until there are none.
+    Background {
+        /// How many.
+        workers: Vec<String>,
+    },
     /// A person stopped the turn.
     Stop,
     /// The program ends: like a stop, but nobody withdrew what was open; it is interrupted (P12).

@@ -18,6 +18,8 @@ pub enum UserOrigin {
     Continuation,
     /// The run, asking for the wrap-up at the cap.
     FinalAnswer,
+    /// Another agent of the same turn (D6). The words begin with the mark that says which.
+    Agent,
 }
 
 /// What was said to the model.

@@ -29,11 +29,13 @@
 mod audit;
 pub mod call;
 pub mod command;
+pub mod delegate;
 pub mod effect;
 pub mod failure;
 pub mod input;
 pub mod loaders;
 pub mod message;
+pub mod node;
 pub mod prompt;
 pub mod record;
 pub mod replay;
@@ -46,6 +48,7 @@ pub mod update;
 
 pub use call::{CallId, Ending, canonical};
 pub use command::Command;
+pub use delegate::{Request as AgentsRequest, Wiring, Worker};
 pub use effect::{Ask, Author, Effect, TurnEnd};
 pub use input::{BuiltTool, Input, LoadedToolset, Moment, ToolOutcome};
 pub use loaders::{core_tools, loads};
@@ -53,9 +56,10 @@ pub use message::{
     AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Opaque, Part, Reasoning, Request, ResultMessage,
     Retry, StopReason, ToolCall, ToolChoice, ToolDefinition, Usage, UserMessage, UserOrigin,
 };
+pub use node::{Ground, NodeId, Spawned};
 pub use record::{OfferRecord, Record};
 pub use replay::replay;
 pub use run::{AgentSpec, Run, Skipped};
 pub use title::{placeholder, title_from, title_request};
 pub use turn::QUEUE_LIMIT;
-pub use update::{Alert, CallLine, ConversationSummary, Event, Severity, Update};
+pub use update::{Activity, Alert, CallLine, ConversationSummary, Event, Severity, Update};

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::call::{CallId, Ending};
 use super::message::{AssistantMessage, CallKind, Failure, Usage, UserMessage};
+use super::node::{NodeId, Spawned};
 use crate::access::audit::Head;
 use crate::access::{AgentName, Answer, Attendance, Ledger, ModeName};
 
@@ -105,6 +106,27 @@ pub enum Record {
     Preloaded {
         /// Its name.
         toolset: String,
+    },
+    /// A worker's own record (D5): its [`Record::Spawned`] first, then those of its one turn. Whatever reads a conversation for
+    /// its entry agent passes over it.
+    Worker {
+        /// Whose.
+        node: NodeId,
+        /// What; never another worker's.
+        of: Box<Record>,
+    },
+    /// A worker came to be.
+    Spawned(Box<Spawned>),
+    /// A message that nobody read when the turn ended (D6).
+    Undelivered {
+        /// When.
+        at: i64,
+        /// The sender's address.
+        from: String,
+        /// To whom it was sent: the selector.
+        to: String,
+        /// Its words, cut at 2,000 characters.
+        text: String,
     },
 }
 

@@ -2,28 +2,51 @@
 //!
 //! What only mattered while it happened (queues, cards, retries, alerts) is not told again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::call::shown_arguments;
+use super::call::{CallId, shown_arguments};
 use super::effect::TurnEnd;
 use super::message::{CallKind, Part, ToolCall};
+use super::node::NodeId;
 use super::record::{OfferRecord, Record};
 use super::update::{CallLine, Event};
 use crate::access::mode::DEFAULT_MODE;
-use crate::access::{ModeName, Owner, ToolId, ToolName, ToolsetName};
+use crate::access::{AgentName, ModeName, Owner, ToolId, ToolName, ToolsetName};
 
-/// The events of a log, in order. Streamed text comes in one piece per part.
-pub fn replay(records: &[Record]) -> Vec<Event> {
+/// The events of a log, in order, each with the agent that it is about. Streamed text comes in one piece per part.
+pub fn replay(records: &[Record]) -> Vec<(NodeId, Event)> {
+    let mut nodes: BTreeMap<NodeId, Told> = BTreeMap::new();
     let mut events = Vec::new();
-    let mut last: Option<Vec<String>> = None;
-    let mut answers = None;
-    let mut allowed = BTreeSet::new();
     for record in records {
+        let (node, record) = match record {
+            Record::Worker { node, of } => (*node, &**of),
+            record => (NodeId::ENTRY, record),
+        };
+        let told = nodes.entry(node).or_default().tell(record);
+        events.extend(told.into_iter().map(|event| (node, event)));
+    }
+    events
+}
+
+/// What was told of one agent so far.
+#[derive(Default)]
+struct Told {
+    last: Option<Vec<String>>,
+    answers: Option<AgentName>,
+    allowed: BTreeSet<CallId>,
+    began: i64,
+}
+
+impl Told {
+    fn tell(&mut self, record: &Record) -> Vec<Event> {
+        let mut events = Vec::new();
         match record {
             Record::TurnStarted { at, attendance, agent, message } => {
                 // What one agent carried is no measure of what another does.
-                last = last.filter(|_| agent.is_none() || answers.is_none() || *agent == answers);
-                answers.clone_from(agent);
+                let same = |_: &Vec<String>| agent.is_none() || self.answers.is_none() || *agent == self.answers;
+                self.last = self.last.take().filter(same);
+                self.answers.clone_from(agent);
+                self.began = *at;
                 events.push(Event::TurnStarted { at: *at, attendance: *attendance, agent: agent.clone() });
                 events.push(Event::Said { text: message.text.clone(), origin: message.origin });
             }
@@ -31,8 +54,8 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
                 events.push(Event::Said { text: message.text.clone(), origin: message.origin });
             }
             Record::ModelCall { number, kind, message, offer, usage, took_ms, .. } => {
-                events.push(Event::Call(call_line(*number, *kind, offer, last.as_deref())));
-                last = Some([offer.resident.clone(), offer.loaded.clone()].concat());
+                events.push(Event::Call(call_line(*number, *kind, offer, self.last.as_deref())));
+                self.last = Some([offer.resident.clone(), offer.loaded.clone()].concat());
                 events.extend(message.parts.iter().filter_map(|part| match part {
                     Part::Text { text } => Some(Event::Delta { text: text.clone() }),
                     Part::Reasoning(reasoning) if reasoning.text.is_empty() => None,
@@ -43,13 +66,13 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
                 events.extend(message.calls().map(call_told));
             }
             Record::Allowed { call, answer, arguments, .. } => {
-                allowed.insert(*call);
+                self.allowed.insert(*call);
                 let edited = arguments.clone();
                 events.extend(edited.map(|arguments| Event::Edited { call: *call, arguments }));
                 events.push(Event::Answer { call: *call, answer: answer.clone() });
             }
             Record::CallEnded { call, ending, answer, text, note, took_ms, .. } => {
-                let untold = answer.clone().filter(|_| !allowed.contains(call));
+                let untold = answer.clone().filter(|_| !self.allowed.contains(call));
                 events.extend(untold.map(|answer| Event::Answer { call: *call, answer }));
                 events.push(Event::ToolResult {
                     call: *call,
@@ -59,18 +82,27 @@ pub fn replay(records: &[Record]) -> Vec<Event> {
                     took_ms: *took_ms,
                 });
             }
-            Record::TurnEnded { end, .. } => {
+            Record::TurnEnded { at, end } => {
                 if let TurnEnd::Failed { message, hint } = end {
                     events.push(Event::Error { message: message.clone(), hint: hint.clone() });
                 }
-                events.push(Event::End { end: end.clone() });
+                events.push(Event::End { end: end.clone(), took_ms: took(self.began, *at) });
             }
             Record::Titled { title } => events.push(Event::Titled { title: title.clone() }),
             Record::Mode { mode, .. } => events.push(Event::Mode { mode: mode.clone() }),
-            Record::Preloaded { .. } | Record::AuditHead(_) => {}
+            Record::Spawned(spawned) => events.push(Event::Spawned(spawned.clone())),
+            Record::Undelivered { from, to, text, .. } => {
+                events.push(Event::Undelivered { from: from.clone(), to: to.clone(), text: text.clone() });
+            }
+            Record::Preloaded { .. } | Record::AuditHead(_) | Record::Worker { .. } => {}
         }
+        events
     }
-    events
+}
+
+/// From one instant to another, milliseconds; a clock that was set back counts as no time.
+pub(super) fn took(from: i64, to: i64) -> u64 {
+    u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }
 
 /// The mode of a conversation (W3), whether there is one of that name or not: what its log says last, the shipped default

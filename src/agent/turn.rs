@@ -14,7 +14,7 @@ use super::message::{
 };
 use super::prompt;
 use super::record::{OfferRecord, Record};
-use super::replay::{call_line, call_told};
+use super::replay::{call_line, call_told, took};
 use super::run::{Run, joins_history};
 use super::stream::Stream;
 use super::update::{Alert, Event, Severity};
@@ -28,6 +28,8 @@ pub const QUEUE_LIMIT: usize = 64;
 pub(super) struct Turn {
     /// Came with the message that started it, and stays.
     pub attendance: Attendance,
+    /// When it began.
+    began: i64,
     /// Model calls so far, the wrap-up included.
     number: u32,
     /// Model calls against the cap, since the turn began or a person's words last joined it.
@@ -107,6 +109,7 @@ impl<'a> Step<'a> {
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
             Input::LoadEnded { call, result } => self.load_ended(call, result),
             Input::KeptBack { call, why } => self.kept_back(call, &why),
+            Input::Mail { .. } | Input::Background { .. } => {}
             Input::Stop => self.stop(TurnEnd::Stopped),
             Input::Leave => self.stop(TurnEnd::Interrupted),
         }
@@ -191,7 +194,7 @@ impl<'a> Step<'a> {
         self.run.history.push(Message::User(message));
         let round = Round { calls: Vec::new(), kept: Vec::new(), joins: false };
         let (queued, phase) = (VecDeque::new(), Phase::Round(round));
-        self.run.turn = Some(Turn { attendance, number: 0, spent: 0, refreshed: 0, queued, phase });
+        self.run.turn = Some(Turn { attendance, began: at, number: 0, spent: 0, refreshed: 0, queued, phase });
         self.call_model(CallKind::Agent);
     }
 
@@ -531,7 +534,7 @@ impl<'a> Step<'a> {
         if let TurnEnd::Failed { message, hint } = &end {
             self.tell(Event::Error { message: message.clone(), hint: hint.clone() });
         }
-        self.tell(Event::End { end });
+        self.tell(Event::End { end, took_ms: took(turn.began, self.moment.now) });
     }
 }
 

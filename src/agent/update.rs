@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::call::{CallId, Ending};
 use super::effect::{Ask, TurnEnd};
 use super::message::{CallKind, Usage, UserOrigin};
+use super::node::{NodeId, Spawned};
 use crate::access::{AgentName, AgentReport, Answer, Attendance, Explanation, Ledger, ModeName, Risk, ToolId};
 
 /// How much an alert matters.
@@ -68,6 +69,23 @@ pub struct ConversationSummary {
     pub attendance: Attendance,
     /// It is the one in view.
     pub current: bool,
+    /// What goes on in it.
+    pub activity: Activity,
+    /// A turn of it ended and it was not in view since.
+    pub unread: bool,
+}
+
+/// What goes on in a conversation, as far as this program runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// A turn runs.
+    Running,
+    /// A turn runs, and a call of it waits for a person.
+    Asking,
 }
 
 /// A card's extra lines, made by the tool for a person: what would change, or how a command reads.
@@ -104,6 +122,9 @@ pub enum Event {
         window: Option<u64>,
         /// Its provider is known to refuse a call with more tools than this.
         tool_limit: Option<usize>,
+        /// Nothing can be said here: who has the conversation open, as a sentence.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        read_only: Option<String>,
     },
     /// History is complete.
     Replayed,
@@ -267,11 +288,37 @@ pub enum Event {
         /// What to do.
         hint: Option<String>,
     },
-    /// The turn is over.
+    /// The turn is over; of a worker: it has ended.
     End {
         /// How.
         #[serde(flatten)]
         end: TurnEnd,
+        /// How long it took, milliseconds.
+        took_ms: u64,
+    },
+    /// A worker came to be; the update's node is its own.
+    Spawned(Box<Spawned>),
+    /// The answer is there, and the turn stays open for workers in the background (D7).
+    Waiting {
+        /// Their addresses.
+        workers: Vec<String>,
+    },
+    /// A message that nobody read when the turn ended (D6).
+    Undelivered {
+        /// The sender's address.
+        from: String,
+        /// To whom it was sent.
+        to: String,
+        /// Its words.
+        text: String,
+    },
+    /// A conversation that was asked for is open in another program, which is said; it can be opened read-only
+    /// ([`super::Command::OpenReadOnly`]).
+    Held {
+        /// Its id.
+        id: String,
+        /// Who has it: a whole sentence.
+        holder: String,
     },
     /// What F3 and F4 show, whole; replaces the one before for that agent.
     Report(Box<AgentReport>),
@@ -306,6 +353,9 @@ pub enum Event {
 pub struct Update {
     /// The conversation; empty for what concerns the whole program.
     pub conversation: String,
+    /// Which of its agents this is about.
+    #[serde(skip_serializing_if = "NodeId::is_entry")]
+    pub node: NodeId,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,

@@ -181,9 +181,10 @@ impl Driver {
             rehearsal: self.setup.model.is_rehearsal(),
             window: self.window,
             tool_limit: self.setup.model.tool_limit(),
+            read_only: None,
         };
         self.tell(session).await;
-        for event in replay(records) {
+        for (_, event) in replay(records) {
             self.tell(event).await;
         }
         self.tell(Event::Replayed).await;

@@ -27,7 +27,9 @@ use crate::access::{
     AgentName, Attendance, Life, ModeName, Span, Spanned, ToolId, ToolName, ToolsetName, explain, report,
 };
 use crate::agent::update::Preview;
-use crate::agent::{Alert, Ask, CallId, Command, Event, Failure, Input, Severity, ToolOutcome, Update, Usage, command};
+use crate::agent::{
+    Alert, Ask, CallId, Command, Event, Failure, Input, NodeId, Severity, ToolOutcome, Update, Usage, command,
+};
 use crate::tool::check::Probe;
 
 use asks::Allowed;
@@ -234,10 +236,11 @@ impl Driver {
 
     async fn obey(&mut self, command: Command) -> Going {
         match command {
-            Command::Say { text } => self.say(text).await,
+            Command::Say { to: _, text } => self.say(text).await,
             Command::Stop => self.feed(Input::Stop).await,
-            Command::Answer { call, answer, showing } => self.answer(call, answer, showing).await,
-            Command::Edit { call, arguments } => self.feed(Input::Edited { call, arguments }).await,
+            Command::StopAgent { .. } | Command::Present | Command::OpenReadOnly { .. } => {}
+            Command::Answer { call, answer, showing, .. } => self.answer(call, answer, showing).await,
+            Command::Edit { call, arguments, .. } => self.feed(Input::Edited { call, arguments }).await,
             Command::New => self.begin().await,
             Command::Open { id } => self.switch_to(&id).await,
             Command::Delete { id } => self.delete(&id).await,
@@ -449,7 +452,7 @@ impl Driver {
     async fn tell(&mut self, event: Event) {
         let conversation = self.live.as_ref().map(|live| live.id.to_string()).unwrap_or_default();
         // A front end that is gone hears nothing more; what runs is stopped by the command channel's end.
-        let _gone = self.updates.send(Update { conversation, event }).await;
+        let _gone = self.updates.send(Update { conversation, node: NodeId::ENTRY, event }).await;
     }
 
     async fn alert(&mut self, severity: Severity, message: String, hint: Option<String>) {

@@ -20,10 +20,11 @@ use super::tasks::{contained, spawn};
 use super::{Driver, Message, Severity, ended};
 use crate::access::{CallFacts, Sight, ToolId};
 use crate::agent::{
-    CallId, Effect, Ending, Event, Failure, FailureKind, Input, Moment, Record, Request, Retry, ToolOutcome, TurnEnd,
+    CallId, Effect, Ending, Event, Failure, FailureKind, Input, Moment, NodeId, Record, Request, Retry, ToolOutcome,
+    TurnEnd,
 };
 use crate::tool::output::Outcome;
-use crate::tool::{CallContext, arguments, facts};
+use crate::tool::{Agents, CallContext, arguments, facts};
 
 impl Driver {
     /// A person's words: a turn, or part of the running one.
@@ -90,6 +91,11 @@ impl Driver {
                 }
             }
             Effect::Load { call, toolset } => self.load(call, toolset, inputs),
+            Effect::Delegate { .. }
+            | Effect::Unread { .. }
+            | Effect::Spawn(_)
+            | Effect::Keep { .. }
+            | Effect::Reply { .. } => {}
         }
     }
 
@@ -117,7 +123,7 @@ impl Driver {
     /// An event on its way out, and what the driver itself does at that point.
     async fn relay(&mut self, event: Event) {
         let ended = match &event {
-            Event::End { end } => Some(end.clone()),
+            Event::End { end, .. } => Some(end.clone()),
             Event::Error { message, .. } => {
                 tracing::warn!(%message, "the turn failed");
                 None
@@ -248,6 +254,8 @@ impl Driver {
         let context = CallContext {
             conversation: self.live.as_ref().map(|live| live.id.to_string()).unwrap_or_default(),
             agent: self.entry.to_string(),
+            node: NodeId::ENTRY,
+            agents: Agents::nobody(),
             now: self.setup.surroundings.now(),
         };
         let Some(live) = &mut self.live else { return };

@@ -105,6 +105,13 @@ fn show(record: &Record, calls: &mut BTreeMap<CallId, String>) -> std::io::Resul
             let name = calls.get(call).map_or("a call", String::as_str);
             line(&format!("[edited by you] {name} {}", clean(&arguments.to_string())))
         }
-        Record::Allowed { .. } | Record::Preloaded { .. } | Record::AuditHead(_) => Ok(()),
+        Record::Undelivered { from, to, text, .. } => {
+            line(&format!("[undelivered] {} to {}: {}", clean(from), clean(to), clean(text)))
+        }
+        Record::Allowed { .. }
+        | Record::Preloaded { .. }
+        | Record::AuditHead(_)
+        | Record::Worker { .. }
+        | Record::Spawned(_) => Ok(()),
     }
 }

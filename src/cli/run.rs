@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::print::{self, error, line, piece};
 use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, code_of, start_log};
 use crate::access::{Answer, Attendance};
-use crate::agent::{CallKind, Command, Event, TurnEnd, Update, UserOrigin};
+use crate::agent::{CallKind, Command, Event, NodeId, TurnEnd, Update, UserOrigin};
 use crate::app::{self, Options, Prepared, Started};
 use crate::assistant::ports::Store as _;
 use crate::assistant::{Opening, Titles};
@@ -152,7 +152,7 @@ async fn follow(
                     if stopping {
                         break INTERRUPTED;
                     }
-                    started.handle.submit(Command::Say { text });
+                    started.handle.submit(Command::Say { to: NodeId::ENTRY, text });
                 }
                 if let Some(end) = &seen.end {
                     break exit_code(end, seen.denied, stopping);
@@ -214,6 +214,9 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::ToolResult { .. }
         | Event::Usage { .. }
         | Event::Retrying { .. }
+        | Event::Spawned(_)
+        | Event::Waiting { .. }
+        | Event::Undelivered { .. }
         | Event::End { .. } => seen.live,
         Event::Replayed
         | Event::Window { .. }
@@ -231,6 +234,7 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Explained { .. }
         | Event::Conversations { .. }
         | Event::UnusedAllows { .. }
+        | Event::Held { .. }
         | Event::Diagnostics { .. } => false,
     };
     if shown { print::json(update) } else { Ok(()) }
@@ -242,7 +246,7 @@ fn observe(event: &Event, seen: &mut Seen) {
         Event::Session { .. } => seen.begun = true,
         Event::Error { .. } if !seen.begun => seen.refused = true,
         Event::Answer { answer: Answer::AutoDenied { .. }, .. } if seen.live => seen.denied = true,
-        Event::End { end } if seen.live => seen.end = Some(end.clone()),
+        Event::End { end, .. } if seen.live => seen.end = Some(end.clone()),
         _ => {}
     }
 }

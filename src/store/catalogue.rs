@@ -15,7 +15,7 @@ use super::error::StoreError;
 use super::log::{Log, absent_or};
 use super::{EXTENSION, path_of};
 use crate::access::Attendance;
-use crate::agent::{ConversationSummary, Record};
+use crate::agent::{Activity, ConversationSummary, Record};
 use crate::system::{FileError, files, lock};
 
 /// Characters of an id that name it when no other id begins with them.
@@ -117,6 +117,8 @@ pub fn list(directory: &Path, current: Option<&str>) -> Result<Listing, StoreErr
             title: summary.title.or(summary.opening).unwrap_or_default(),
             updated: summary.updated,
             turns: summary.turns,
+            activity: Activity::Idle,
+            unread: false,
             // One that has no turn yet was begun to be named, which only a person does.
             attendance: if summary.turns > 0 && summary.attended == 0 {
                 Attendance::Unattended

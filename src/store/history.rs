@@ -68,6 +68,9 @@ fn time(record: &Record) -> Option<i64> {
         | Record::CallEnded { at, .. }
         | Record::Mode { at, .. }
         | Record::TurnEnded { at, .. } => Some(*at),
+        Record::Undelivered { at, .. } => Some(*at),
+        Record::Spawned(spawned) => Some(spawned.at),
+        Record::Worker { of, .. } => time(of),
         Record::Titled { .. } | Record::Preloaded { .. } | Record::AuditHead(_) => None,
     }
 }

@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::access::audit::Head;
 use crate::access::{AgentName, Answer, Attendance, ModeName};
 use crate::agent::record::OfferRecord;
-use crate::agent::{AssistantMessage, CallId, CallKind, Ending, Failure, Record, TurnEnd, Usage, UserMessage};
+use crate::agent::{
+    AssistantMessage, CallId, CallKind, Ending, Failure, NodeId, Record, Spawned, TurnEnd, Usage, UserMessage,
+};
 
 /// The version that is written, and the newest that is read without a notice.
 pub(super) const VERSION: u32 = 1;
@@ -90,10 +92,21 @@ enum Stored {
         entries: u64,
         hash: String,
     },
+    Worker {
+        node: NodeId,
+        of: Box<Stored>,
+    },
+    Spawned(Box<Spawned>),
+    Undelivered {
+        at: i64,
+        from: String,
+        to: String,
+        text: String,
+    },
 }
 
 /// The `record` of every line that this version knows.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 14] = [
     "conversation",
     "turn_started",
     "said",
@@ -105,6 +118,9 @@ const KINDS: [&str; 11] = [
     "mode",
     "preloaded",
     "audit_head",
+    "worker",
+    "spawned",
+    "undelivered",
 ];
 
 impl From<Record> for Stored {
@@ -126,6 +142,9 @@ impl From<Record> for Stored {
             Record::Mode { at, mode } => Self::Mode { at, mode },
             Record::Preloaded { toolset } => Self::Preloaded { toolset },
             Record::AuditHead(Head { entries, hash }) => Self::AuditHead { entries, hash },
+            Record::Worker { node, of } => Self::Worker { node, of: Box::new((*of).into()) },
+            Record::Spawned(spawned) => Self::Spawned(spawned),
+            Record::Undelivered { at, from, to, text } => Self::Undelivered { at, from, to, text },
         }
     }
 }
@@ -149,6 +168,9 @@ impl From<Stored> for Record {
             Stored::Mode { at, mode } => Self::Mode { at, mode },
             Stored::Preloaded { toolset } => Self::Preloaded { toolset },
             Stored::AuditHead { entries, hash } => Self::AuditHead(Head { entries, hash }),
+            Stored::Worker { node, of } => Self::Worker { node, of: Box::new((*of).into()) },
+            Stored::Spawned(spawned) => Self::Spawned(spawned),
+            Stored::Undelivered { at, from, to, text } => Self::Undelivered { at, from, to, text },
         }
     }
 }

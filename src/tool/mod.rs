@@ -3,6 +3,7 @@
 //! Built-in, plugin, skill and MCP toolsets all implement [`Toolset`]; nothing gets in another way. This room knows no
 //! provider of tools and no front end.
 
+pub mod agents;
 pub mod arguments;
 pub mod check;
 pub mod function;
@@ -16,10 +17,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::access::{ToolFacts, ToolName, WireName};
-use crate::agent::ToolDefinition;
+use crate::agent::{NodeId, ToolDefinition};
 
 pub use crate::access::{Kind, Risk, Trigger};
 pub use crate::agent::update::Preview;
+pub use agents::Agents;
 pub use function::Function;
 pub use output::{Outcome, Output};
 
@@ -90,12 +92,16 @@ pub struct ToolSpec {
 }
 
 /// What a call is told of where it runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct CallContext {
     /// The conversation.
     pub conversation: String,
     /// The calling agent.
     pub agent: String,
+    /// Which of the conversation's agents that is: two workers of one table have one name.
+    pub node: NodeId,
+    /// The other agents of its turn.
+    pub agents: Agents,
     /// Milliseconds since the Unix epoch.
     pub now: i64,
 }

@@ -15,8 +15,8 @@ use super::transcript::Block;
 use super::view::panes as rows;
 use crate::access::report::ToolsetState;
 use crate::access::{Answer, Filter};
-use crate::agent::Command;
 use crate::agent::command::Switched;
+use crate::agent::{Command, NodeId};
 
 /// Carries out `action`, which `key` asked for.
 #[expect(clippy::too_many_lines, reason = "one arm for each action: the compiler sees that none is forgotten")]
@@ -419,7 +419,8 @@ pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
         return Vec::new();
     }
     ui.inbox.mark_answered();
-    vec![Cmd::Submit(Command::Answer { call, answer, showing })]
+    let conversation = ui.conversation();
+    vec![Cmd::Submit(Command::Answer { conversation, call, answer, showing })]
 }
 
 pub(super) fn scroll_card(ui: &mut Ui, lines: isize) {
@@ -588,7 +589,7 @@ pub(super) fn submit_draft(ui: &mut Ui, now: i64) -> Vec<Cmd> {
         return run_command(ui, command, &argument, now);
     }
     ui.transcript.follow();
-    vec![Cmd::Submit(Command::Say { text: ui.composer.take() })]
+    vec![Cmd::Submit(Command::Say { to: NodeId::ENTRY, text: ui.composer.take() })]
 }
 
 /// A command chosen from a list: runs it, or writes it out where words must follow.

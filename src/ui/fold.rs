@@ -13,7 +13,7 @@ use crate::agent::{Ask, Command, Event, Update, UserOrigin};
 
 /// Takes one update in, and answers with what has to be done outside.
 pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
-    let Update { conversation, event } = update;
+    let Update { conversation, node: _, event } = update;
     let begins = matches!(event, Event::Session { .. });
     let elsewhere = |session: &Session| session.conversation != conversation;
     if !conversation.is_empty() && !begins && ui.session.as_ref().is_some_and(elsewhere) {
@@ -30,8 +30,9 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         turn.writing = None;
     }
     match event {
-        Event::Session { title, agent, mode, model, rehearsal, window, tool_limit, .. } => {
-            ui.session = Some(Session { conversation, title, agent, mode, model, rehearsal, window, tool_limit });
+        Event::Session { title, agent, mode, model, rehearsal, window, tool_limit, read_only, .. } => {
+            ui.session =
+                Some(Session { conversation, title, agent, mode, model, rehearsal, window, tool_limit, read_only });
             cmds.push(window_title(ui));
         }
         Event::Window { tokens } => {
@@ -153,7 +154,11 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         Event::Diagnostics { lines } => {
             ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
         }
-        Event::Queued { .. }
+        Event::Held { .. }
+        | Event::Spawned(_)
+        | Event::Waiting { .. }
+        | Event::Undelivered { .. }
+        | Event::Queued { .. }
         | Event::ToolCall { .. }
         | Event::Edited { .. }
         | Event::Running { .. }

@@ -64,6 +64,8 @@ pub struct Session {
     pub window: Option<u64>,
     /// Its provider is known to refuse more tools than this in one call.
     pub tool_limit: Option<usize>,
+    /// Nothing can be said here: who has it open.
+    pub read_only: Option<String>,
 }
 
 /// A failed model call that will be tried again.
@@ -180,6 +182,11 @@ pub struct Ui {
 }
 
 impl Ui {
+    /// The id of the conversation in view; empty before there is one.
+    pub(super) fn conversation(&self) -> String {
+        self.session.as_ref().map(|session| session.conversation.clone()).unwrap_or_default()
+    }
+
     /// A screen that was told nothing yet. The first message must be [`super::Msg::Resize`].
     pub fn new(settings: Settings) -> Self {
         Self {

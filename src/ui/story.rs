@@ -156,7 +156,7 @@ impl Story {
             | Event::ToolResult { .. } => self.tell_tool(transcript, event, now),
             // The end that follows says it.
             Event::Error { .. } | Event::Writing { .. } => self.calm_rule(transcript),
-            Event::End { end } => {
+            Event::End { end, .. } => {
                 self.calm_rule(transcript);
                 for (id, _) in &self.queued {
                     transcript.update(*id, |block| {
@@ -179,6 +179,10 @@ impl Story {
             | Event::Explained { .. }
             | Event::Conversations { .. }
             | Event::UnusedAllows { .. }
+            | Event::Held { .. }
+            | Event::Spawned(_)
+            | Event::Waiting { .. }
+            | Event::Undelivered { .. }
             | Event::Diagnostics { .. } => {}
         }
     }

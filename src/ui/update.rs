@@ -66,7 +66,9 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
 
 fn edited(ui: &mut Ui, call: CallId, text: String, now: i64) -> Vec<Cmd> {
     match ui.inbox.edited(call, &text) {
-        Edited::Changed => return vec![Cmd::Submit(Command::Edit { call, arguments: text })],
+        Edited::Changed => {
+            return vec![Cmd::Submit(Command::Edit { conversation: ui.conversation(), call, arguments: text })];
+        }
         Edited::Unchanged => ui.flash("unchanged: the card stands as it was", now),
         Edited::Over => {
             ui.composer.remember(&text);

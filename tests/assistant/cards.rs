@@ -177,7 +177,11 @@ async fn p16_a_yes_to_the_card_before_an_edit_allows_nothing() {
     bench.say("go");
     bench.until_ask(1).await;
     bench.answer(1, Answer::AllowedOnce);
-    bench.submit(Command::Edit { call: CallId(1), arguments: "{\"n\": \"2\"}".to_owned() });
+    bench.submit(Command::Edit {
+        conversation: String::new(),
+        call: CallId(1),
+        arguments: "{\"n\": \"2\"}".to_owned(),
+    });
     let events = bench.until_ask(1).await;
     let Some(Event::Ask { ask, changed: false, .. }) = events.last() else { panic!("a new card") };
     assert_eq!((ask.author, &ask.arguments), (Author::Person, &json!({"n": 2})), "checked and coerced");
@@ -199,9 +203,14 @@ async fn p16_a_yes_to_an_earlier_showing_allows_nothing_whatever_came_of_the_edi
         bench.say("go");
         bench.until_ask(1).await;
         let first = bench.showings[&1];
-        bench.submit(Command::Edit { call: CallId(1), arguments: edit.to_owned() });
+        bench.submit(Command::Edit { conversation: String::new(), call: CallId(1), arguments: edit.to_owned() });
         bench.until_ask(1).await;
-        bench.submit(Command::Answer { call: CallId(1), answer: Answer::AllowedOnce, showing: first });
+        bench.submit(Command::Answer {
+            conversation: String::new(),
+            call: CallId(1),
+            answer: Answer::AllowedOnce,
+            showing: first,
+        });
         let answered = bench.until("answer", |event| matches!(event, Event::Answer { .. }));
         assert!(tokio::time::timeout(Duration::from_millis(200), answered).await.is_err(), "{edit}");
         bench.answer(1, Answer::Denied);

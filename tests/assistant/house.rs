@@ -253,6 +253,8 @@ impl Store for Shelves {
             turns: 0,
             attendance: if records.iter().all(of_nobody) { Attendance::Unattended } else { Attendance::Attended },
             current: false,
+            activity: kokua::agent::Activity::Idle,
+            unread: false,
         };
         Ok(lock(&self.0.logs).iter().rev().map(summary).collect())
     }
@@ -784,13 +786,13 @@ impl Bench {
     }
 
     pub(crate) fn say(&self, text: &str) {
-        self.submit(Command::Say { text: text.to_owned() });
+        self.submit(Command::Say { to: kokua::agent::NodeId::ENTRY, text: text.to_owned() });
     }
 
     /// Answers what was shown last.
     pub(crate) fn answer(&self, call: u64, answer: Answer) {
         let showing = self.showings.get(&call).copied().unwrap_or_default();
-        self.submit(Command::Answer { call: CallId(call), answer, showing });
+        self.submit(Command::Answer { conversation: String::new(), call: CallId(call), answer, showing });
     }
 
     /// Every event up to the first of which this is true.
@@ -905,6 +907,9 @@ pub(crate) fn shape(records: &[Record]) -> Vec<&'static str> {
             Record::Mode { .. } => "mode",
             Record::Preloaded { .. } => "preloaded",
             Record::AuditHead(_) => "head",
+            Record::Worker { .. } => "worker",
+            Record::Spawned(_) => "spawned",
+            Record::Undelivered { .. } => "undelivered",
         })
         .collect()
 }

@@ -218,7 +218,7 @@ async fn r6_a_build_that_blocks_holds_up_nobody() {
     bench.until_replayed().await;
     bench.plays([words("Here.")]);
     let events = bench.turn("and you?").await;
-    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered })));
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered, .. })));
     word.send(()).unwrap();
 }
 

@@ -14,11 +14,11 @@ async fn a_turn_that_cannot_be_begun_asks_no_model_and_the_next_one_starts_afres
     bench.house.shelf.refuse(|_| true);
     let events = bench.turn("go").await;
     assert_eq!(alerts(&events), [SENTENCE]);
-    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Stopped })));
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Stopped, .. })));
     assert!(bench.requests().is_empty());
     bench.house.shelf.refuse_nothing();
     bench.plays([words("Here.")]);
-    assert!(matches!(bench.turn("go").await.last(), Some(Event::End { end: TurnEnd::Answered })));
+    assert!(matches!(bench.turn("go").await.last(), Some(Event::End { end: TurnEnd::Answered, .. })));
     assert_eq!(shape(&bench.house.shelf.records("conversation-1")), ["turn", "model", "end"]);
 }
 

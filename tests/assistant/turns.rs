@@ -21,7 +21,7 @@ async fn a_turn_is_told_and_recorded() {
     bench.plays([call("look"), words("There.")]);
     let events = bench.turn("what is here").await;
     assert_eq!(results(&events), [(1, Ending::Ok, "look done".to_owned())]);
-    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered })));
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered, .. })));
     let records = bench.house.shelf.records("conversation-1");
     assert_eq!(shape(&records), ["turn", "model", "ended", "model", "end"]);
 }
@@ -76,7 +76,7 @@ async fn a_tool_that_panics_is_a_failed_call() {
     bench.plays([call("boom"), words("It broke.")]);
     let events = bench.turn("go").await;
     assert_eq!(results(&events), [(1, Ending::Failed, "Tool 'boom' raised an error: it went off".to_owned())]);
-    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered })));
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered, .. })));
 }
 
 #[tokio::test]
@@ -84,8 +84,8 @@ async fn a_model_that_panics_fails_the_turn_and_the_next_one_works() {
     let mut bench = Bench::new().await;
     bench.plays([Play::Panics, words("Here.")]);
     let events = bench.turn("go").await;
-    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Failed { .. } })), "{events:#?}");
-    assert!(matches!(bench.turn("again").await.last(), Some(Event::End { end: TurnEnd::Answered })));
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Failed { .. }, .. })), "{events:#?}");
+    assert!(matches!(bench.turn("again").await.last(), Some(Event::End { end: TurnEnd::Answered, .. })));
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn stop_while_the_model_speaks_keeps_what_was_said() {
     bench.until("words", |event| matches!(event, Event::Delta { .. })).await;
     bench.submit(Command::Stop);
     let events = bench.until_end().await;
-    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Stopped })));
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Stopped, .. })));
     speak.closed().await;
     bench.turn("go on").await;
     let said: Vec<_> = bench.requests()[1]
@@ -231,7 +231,7 @@ async fn stop_ends_the_wait_for_the_next_try() {
     bench.until("countdown", |event| matches!(event, Event::Retrying { .. })).await;
     bench.submit(Command::Stop);
     let events = bench.until_end().await;
-    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Stopped })));
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Stopped, .. })));
     assert_eq!(bench.requests().len(), 1);
 }
 
@@ -246,7 +246,7 @@ async fn a_failed_try_is_tried_again() {
     let mut bench = Bench::with(Options { max_attempts: 2, ..Options::default() }).await;
     bench.plays([Play::Says(vec![text("void"), Err(failure)]), words("Here.")]);
     let events = bench.turn("go").await;
-    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered })));
+    assert!(matches!(events.last(), Some(Event::End { end: TurnEnd::Answered, .. })));
     let records = bench.house.shelf.records("conversation-1");
     assert_eq!(shape(&records), ["turn", "model", "end"]);
     assert!(matches!(&records[1], Record::ModelCall { message, .. } if message.text() == "Here."));

@@ -254,6 +254,7 @@ fn origin(origin: UserOrigin) -> &'static str {
         UserOrigin::Person => "person",
         UserOrigin::Continuation => "continuation",
         UserOrigin::FinalAnswer => "final answer",
+        UserOrigin::Agent => "agent",
     }
 }
 
@@ -306,7 +307,9 @@ fn line(effect: &Effect) -> Option<String> {
             Record::Titled { title } => format!("log title: {title}"),
             Record::Mode { mode, .. } => format!("log mode {mode}"),
             Record::Preloaded { toolset } => format!("log preloaded {toolset}"),
-            Record::AuditHead(head) => panic!("a run writes no head: {head:?}"),
+            Record::AuditHead(_) | Record::Worker { .. } | Record::Spawned(_) | Record::Undelivered { .. } => {
+                panic!("a run does not write {record:?}")
+            }
             Record::Allowed { call, answer: by, arguments, .. } => {
                 let edited =
                     arguments.as_ref().map(|arguments| format!(", changed to {arguments}")).unwrap_or_default();
@@ -361,5 +364,11 @@ fn line(effect: &Effect) -> Option<String> {
         Effect::Run { call, tool, arguments } => format!("RUN {} {tool} {arguments}", call.0),
         Effect::CancelRun { call } => format!("CANCEL {}", call.0),
         Effect::Load { call, toolset } => format!("LOAD {} {toolset}", call.0),
+        Effect::Delegate { call, agent, task, family, ground } => {
+            let family = family.as_ref().map(|family| format!(" of {family}")).unwrap_or_default();
+            format!("DELEGATE {} {agent}{family}, {ground:?}: {task}", call.0)
+        }
+        Effect::Unread { mail } => format!("UNREAD {mail}"),
+        other => panic!("a run has no {other:?}"),
     })
 }

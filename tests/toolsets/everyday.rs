@@ -177,7 +177,7 @@ async fn a_plan_belongs_to_one_conversation_and_agent() {
     ] {
         assert_eq!(tool.call(json!({}), other).await.text, "There is no plan. Send `steps` to make one.");
     }
-    let strange = CallContext { conversation: "../../x".to_owned(), agent: "composed:y".to_owned(), now: 0 };
+    let strange = CallContext { conversation: "../../x".to_owned(), agent: "composed:y".to_owned(), ..context() };
     tool.call(json!({ "steps": ["a"] }), strange).await;
     assert!(bench.data().join("plans/______x/composed_y.json").exists());
 }

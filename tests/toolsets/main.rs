@@ -91,7 +91,13 @@ impl Bench {
 }
 
 fn context() -> CallContext {
-    CallContext { conversation: "conv-1".to_owned(), agent: "assistant".to_owned(), now: 1_796_036_400_000 }
+    CallContext {
+        conversation: "conv-1".to_owned(),
+        agent: "assistant".to_owned(),
+        node: kokua::agent::NodeId::ENTRY,
+        agents: kokua::tool::Agents::nobody(),
+        now: 1_796_036_400_000,
+    }
 }
 
 fn config(home: &Path) -> Config {

@@ -34,6 +34,7 @@ fn fresh_start() {
                     rehearsal: true,
                     window: None,
                     tool_limit: None,
+                    read_only: None,
                 },
                 Event::Replayed,
                 Event::Report(Box::new(AgentReport { grants: Vec::new(), ..report() })),

@@ -7,7 +7,7 @@ use crate::agent::update::{Alert, Severity};
 use crate::ui::Focus;
 
 fn answer(call: u64, answer: Answer) -> Command {
-    Command::Answer { call: CallId(call), answer, showing: 0 }
+    Command::Answer { conversation: "c1".to_owned(), call: CallId(call), answer, showing: 0 }
 }
 
 fn with_cards() -> Ui {
@@ -21,7 +21,7 @@ fn enter_sends_and_remembers() {
     let mut ui = begun(80, 24);
     type_text(&mut ui, "hello", NOW);
     let cmds = press(&mut ui, "Enter", NOW);
-    assert_eq!(cmds, [Cmd::Submit(Command::Say { text: "hello".to_owned() })]);
+    assert_eq!(cmds, [Cmd::Submit(Command::Say { to: crate::agent::NodeId::ENTRY, text: "hello".to_owned() })]);
     assert_eq!(ui.draft(), "");
     press(&mut ui, "Up", NOW);
     assert_eq!(ui.draft(), "hello");
@@ -213,7 +213,7 @@ fn ctrl_c_stops_then_clears_then_quits_twice() {
     type_text(&mut ui, "draft", NOW);
     assert_eq!(press(&mut ui, "Ctrl+C", NOW), [Cmd::Submit(Command::Stop)]);
     assert_eq!(ui.draft(), "draft");
-    tell(&mut ui, Event::End { end: TurnEnd::Stopped }, NOW);
+    tell(&mut ui, Event::End { end: TurnEnd::Stopped, took_ms: 0 }, NOW);
     assert_eq!(press(&mut ui, "Ctrl+C", NOW), []);
     assert_eq!(ui.draft(), "");
     assert_eq!(press(&mut ui, "Ctrl+C", NOW), [], "clearing is not the first of two");
@@ -236,7 +236,7 @@ fn ctrl_d_quits_only_with_nothing_written() {
 
 #[test]
 fn commands_run_and_unknown_words_are_said() {
-    let say = |text: &str| vec![Cmd::Submit(Command::Say { text: text.to_owned() })];
+    let say = |text: &str| vec![Cmd::Submit(Command::Say { to: crate::agent::NodeId::ENTRY, text: text.to_owned() })];
     let submit = |command| vec![Cmd::Submit(command)];
     let table: &[(&str, Vec<Cmd>)] = &[
         ("/new", submit(Command::New)),
@@ -573,7 +573,9 @@ fn p16_a_call_is_edited_outside_and_what_was_not_taken_is_not_lost() {
     assert_eq!(press(&mut ui, "e", NOW), open(&text));
     let back = |text: &str| Msg::EditorReturned { purpose, text: Ok(text.to_owned()) };
     assert_eq!(update(&mut ui, back(&text), NOW), [], "unchanged");
-    let submitted = |text: &str| [Cmd::Submit(Command::Edit { call: CallId(3), arguments: text.to_owned() })];
+    let submitted = |text: &str| {
+        [Cmd::Submit(Command::Edit { conversation: "c1".to_owned(), call: CallId(3), arguments: text.to_owned() })]
+    };
     let shown = |number, command: &str, author| {
         let Event::Ask { ask, preview, changed, .. } = ask(3, json!({"command": command})) else { unreachable!() };
         Event::Ask { ask: Ask { author, ..ask }, preview, changed, showing: number }
@@ -590,7 +592,8 @@ fn p16_a_call_is_edited_outside_and_what_was_not_taken_is_not_lost() {
     tell(&mut ui, shown(3, "pwd", Author::Person), NOW + 9_000);
     assert_eq!(press(&mut ui, "a", NOW + 9_010), []);
     assert!(frame(&mut ui, NOW + 9_010).contains("EDITED by you"), "{}", frame(&mut ui, NOW + 9_010));
-    let answer = Command::Answer { call: CallId(3), answer: Answer::AllowedOnce, showing: 3 };
+    let answer =
+        Command::Answer { conversation: "c1".to_owned(), call: CallId(3), answer: Answer::AllowedOnce, showing: 3 };
     assert_eq!(press(&mut ui, "a", NOW + 12_000), [Cmd::Submit(answer)]);
     assert_eq!(press(&mut ui, "e", NOW + 12_000), [], "it was answered");
     assert_eq!(update(&mut ui, back("{}"), NOW + 12_000), [], "nor is what comes back then a change");

@@ -57,7 +57,7 @@ pub(super) fn tell(ui: &mut Ui, event: Event, now: i64) -> Vec<Cmd> {
         Event::Report(_) | Event::Conversations { .. } | Event::Diagnostics { .. } => String::new(),
         _ => "c1".to_owned(),
     };
-    update(ui, Msg::Update(Box::new(Update { conversation, event })), now)
+    update(ui, Msg::Update(Box::new(Update { conversation, node: crate::agent::NodeId::ENTRY, event })), now)
 }
 
 pub(super) fn tell_all(ui: &mut Ui, events: impl IntoIterator<Item = Event>) {
@@ -132,6 +132,7 @@ pub(super) fn session(title: Option<&str>) -> Event {
         rehearsal: false,
         window: Some(32_768),
         tool_limit: None,
+        read_only: None,
     }
 }
 
@@ -278,7 +279,7 @@ pub(super) fn write_ask(number: u64) -> Event {
 }
 
 pub(super) fn ended() -> Event {
-    Event::End { end: TurnEnd::Answered }
+    Event::End { end: TurnEnd::Answered, took_ms: 0 }
 }
 
 fn ledger_tool(toolset: &str, name: &str, arrival: Arrival, risk: Risk, bytes: usize) -> LedgerTool {
@@ -536,6 +537,8 @@ pub(super) fn conversations() -> Event {
         turns,
         attendance: Attendance::Attended,
         current,
+        activity: crate::agent::Activity::Idle,
+        unread: false,
     };
     Event::Conversations {
         list: vec![

@@ -80,7 +80,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => any_key().prop_map(|key| Step::Msg(Msg::Key(key))),
         6 => any_event().prop_map(|event| {
-            Step::Msg(Msg::Update(Box::new(Update { conversation: "c1".to_owned(), event })))
+            Step::Msg(Msg::Update(Box::new(Update { conversation: "c1".to_owned(), node: crate::agent::NodeId::ENTRY, event })))
         }),
         1 => any::<String>().prop_map(|text| Step::Msg(Msg::Paste(text))),
         1 => (1usize..40).prop_map(|lines| Step::Msg(Msg::Paste("line\n".repeat(lines)))),

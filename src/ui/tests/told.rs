@@ -12,7 +12,17 @@ fn a_window_that_is_known_later_fills_the_header() {
     let Event::Session { conversation, title, agent, mode, model, rehearsal, tool_limit, .. } = session(None) else {
         panic!()
     };
-    let session = Event::Session { conversation, title, agent, mode, model, rehearsal, window: None, tool_limit };
+    let session = Event::Session {
+        conversation,
+        title,
+        agent,
+        mode,
+        model,
+        rehearsal,
+        window: None,
+        tool_limit,
+        read_only: None,
+    };
     tell_all(&mut ui, [session, Event::Replayed, started(), call(1, &[], true), used(1)]);
     let header = |ui: &mut Ui| frame(ui, NOW).lines().next().unwrap_or_default().to_owned();
     assert!(!header(&mut ui).contains("ctx"), "{}", header(&mut ui));
@@ -25,7 +35,7 @@ fn nothing_moves_when_idle() {
     let mut ui = begun(80, 24);
     assert_eq!(ui.next_wake(NOW), None);
     turn_with_card(&mut ui);
-    tell_all(&mut ui, [Event::End { end: TurnEnd::Stopped }]);
+    tell_all(&mut ui, [Event::End { end: TurnEnd::Stopped, took_ms: 0 }]);
     assert_eq!(ui.next_wake(NOW), None);
 }
 
@@ -97,7 +107,7 @@ fn a_stop_takes_every_card_and_the_focus_goes_back() {
     turn_with_card(&mut ui);
     press(&mut ui, "Ctrl+Y", NOW);
     tell_all(&mut ui, [3, 4].map(|call| Event::Answer { call: CallId(call), answer: Answer::Withdrawn }));
-    tell_all(&mut ui, [Event::End { end: TurnEnd::Stopped }]);
+    tell_all(&mut ui, [Event::End { end: TurnEnd::Stopped, took_ms: 0 }]);
     assert!(ui.inbox().is_empty());
     assert_eq!(ui.focus(), Focus::Composer);
 }
@@ -123,7 +133,7 @@ fn another_conversation_forgets_the_one_before_but_not_the_draft() {
     if let Event::Session { conversation, .. } = &mut event {
         *conversation = "c2".to_owned();
     }
-    let begin = Update { conversation: "c2".to_owned(), event };
+    let begin = Update { conversation: "c2".to_owned(), node: crate::agent::NodeId::ENTRY, event };
     let cmds = update(&mut ui, Msg::Update(Box::new(begin)), NOW);
     assert_eq!(cmds, [Cmd::SetTitle("kokua: other".to_owned())]);
     assert!(ui.inbox().is_empty() && !ui.is_running() && ui.transcript.is_empty());
@@ -321,7 +331,7 @@ fn what_a_failed_try_streamed_goes_and_a_failure_is_said_once() {
     tell_all(&mut ui, [reasoning(), delta("Half an"), delta(" answer")]);
     let (message, hint) = ("The request failed: it broke off.".to_owned(), Some("Try again.".to_owned()));
     let end = TurnEnd::Failed { message: message.clone(), hint: hint.clone() };
-    tell_all(&mut ui, [Event::Error { message, hint }, Event::End { end }]);
+    tell_all(&mut ui, [Event::Error { message, hint }, Event::End { end, took_ms: 0 }]);
     let shown = frame(&mut ui, NOW);
     for words in ["Half an answer", "reasoning", "The request failed", "Try again."] {
         assert_eq!(shown.matches(words).count(), 1, "{words}: {shown}");

@@ -84,6 +84,7 @@ pub(super) fn lines(
             let (label, role) = match origin {
                 UserOrigin::Person => ("you", Role::User),
                 UserOrigin::Continuation | UserOrigin::FinalAnswer => ("kokua", Role::Dim),
+                UserOrigin::Agent => ("agents", Role::Dim),
             };
             let label = part.first.then_some(label);
             let (first, rest) = layout.labelled(label, role, lines);
