@@ -228,7 +228,7 @@ pub fn capability(world: &World, declared: &AgentDeclaration) -> Capability {
         toolsets.insert(toolset.clone(), Listed { line, residency, residency_line, build });
     }
     for name in world.core_tools(agent) {
-        if let Some(facts) = world.core(&ToolName::new(*name)) {
+        if let Some(facts) = world.core(agent, &ToolName::new(*name)) {
             let id = ToolId::core(name);
             let ability = ability(world, agent, &id, facts);
             tools.insert(id, ability);

@@ -187,7 +187,7 @@ pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conve
     let rest = installed.iter().filter(|facts| !available.contains(&facts.name));
     let toolsets = first.chain(rest).map(|facts| toolset_row(world, life, freshness, facts)).collect();
     let core = held.tools().iter().filter(|tool| tool.arrival == Arrival::Core);
-    let core = core.filter_map(|tool| Some(tool_row(world, life, &tool.id, world.core(&tool.id.name)?))).collect();
+    let core = core.filter_map(|tool| Some(tool_row(world, life, &tool.id, world.core(agent, &tool.id.name)?))).collect();
     let kept = offer(world, life).kept;
     let kept: Vec<&HeldTool> = kept.iter().filter_map(|index| held.tools().get(*index)).collect();
     let earned: BTreeSet<&str> =

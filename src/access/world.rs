@@ -113,6 +113,8 @@ pub struct World {
     pub(super) facts: BTreeMap<ToolsetName, Said<Fact>>,
     switched_off: BTreeSet<ToolsetName>,
     core: Vec<ToolFacts>,
+    /// Of single agents, before what holds for all.
+    core_of: BTreeMap<AgentName, Vec<ToolFacts>>,
     pub(super) last_grant: u32,
     pub(super) resolved: bool,
 }
@@ -173,6 +175,7 @@ impl World {
             facts: BTreeMap::new(),
             switched_off,
             core: Vec::new(),
+            core_of: BTreeMap::new(),
             last_grant: 0,
             resolved: false,
         })
@@ -182,6 +185,11 @@ impl World {
     /// once, before the first report of a fresh agent.
     pub fn define_core(&mut self, tools: Vec<ToolFacts>) {
         self.core = tools;
+    }
+
+    /// Tells what a core tool of one agent is, where that depends on the agent: `spawn_subagent` says whom it may spawn.
+    pub fn define_core_of(&mut self, agent: &AgentName, tools: Vec<ToolFacts>) {
+        self.core_of.insert(agent.clone(), tools);
     }
 
     /// The declarations.
@@ -254,7 +262,7 @@ impl World {
                 }
                 Slot::Toolset(..) => {}
                 Slot::Core(name) => {
-                    let facts: Vec<ToolFacts> = self.core(&ToolName::new(name)).cloned().into_iter().collect();
+                    let facts: Vec<ToolFacts> = self.core(agent, &ToolName::new(name)).cloned().into_iter().collect();
                     held.add_core(&facts);
                 }
             }
@@ -513,9 +521,10 @@ impl World {
         self.last_build(tool.toolset()?)?.iter().find(|facts| facts.name == tool.name)?.trigger
     }
 
-    /// What is known of the core tool of this name, whoever earns it.
-    pub(super) fn core(&self, name: &ToolName) -> Option<&ToolFacts> {
-        self.core.iter().find(|facts| facts.name == *name)
+    /// What is known of the core tool of this name as `agent` earns it.
+    pub(super) fn core(&self, agent: &AgentName, name: &ToolName) -> Option<&ToolFacts> {
+        let own = self.core_of.get(agent).into_iter().flatten();
+        own.chain(&self.core).find(|facts| facts.name == *name)
     }
 
     /// Why `toolset` may not be built again, if P9 refused it.
