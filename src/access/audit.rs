@@ -332,7 +332,7 @@ fn of_tool(state: &RowState) -> Option<&Withheld> {
 }
 
 fn decided(withheld: &Withheld) -> Option<&Withheld> {
-    Some(withheld).filter(|withheld| withheld.filter != Filter::NotLoaded)
+    Some(withheld).filter(|withheld| withheld.filter.decides())
 }
 
 /// Cuts changes so that no piece has more than [`ROWS`] rows.

@@ -282,9 +282,7 @@ fn ability(world: &World, agent: &AgentName, id: &ToolId, facts: &ToolFacts) -> 
             let conditions = world.default_conditions();
             let chain = Chain::new(world, &conditions);
             let mut reasons = chain.withholds(chain.absent(id, facts.trigger));
-            // Whether it is loaded, and whether its trigger holds, is not what it can ever do.
-            let lasting = |filter: &Filter| !matches!(filter, Filter::NotLoaded | Filter::Trigger);
-            let found = reasons.find(|(filter, _)| lasting(filter));
+            let found = reasons.find(|(filter, _)| filter.lasts());
             found.map(|(_, reason)| Stand::new(reason.text.clone(), reason.line()))
         },
         // The default mode's is `withheld`.
@@ -319,7 +317,7 @@ fn entries_on(world: &World, agent: &AgentName, toolset: &ToolsetName) -> Vec<St
     for (mode, _) in world.modes() {
         let conditions = Conditions { mode: Some(mode.clone()), ..Conditions::default() };
         let chain = Chain::new(world, &conditions);
-        let withheld = chain.withholds(chain.toolset(&owner)).filter(|(filter, _)| *filter != Filter::NotLoaded);
+        let withheld = chain.withholds(chain.toolset(&owner)).filter(|(filter, _)| filter.decides());
         entries.extend(withheld.map(|(_, reason)| reason.text));
     }
     entries.extend(world.server_gate(toolset).map(|gate| format!("default of {}", gate.table())));

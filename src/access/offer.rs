@@ -159,6 +159,24 @@ const CHAIN: [(Filter, Rule); 7] = [
     (Filter::Trigger, trigger),
 ];
 
+/// Which of the chain count, where not all of it does.
+impl Filter {
+    /// All but W5: that something is not loaded is what residency says, and nobody decided to withhold it.
+    pub(super) fn decides(self) -> bool {
+        self != Self::NotLoaded
+    }
+
+    /// W1 to W4: what depends neither on loads, nor on what was said, nor on what this turn may call.
+    pub(super) fn lasts(self) -> bool {
+        matches!(self, Self::SwitchedOff | Self::Check | Self::Mode | Self::Family)
+    }
+
+    /// W1, W3, W4 and W6: what nobody can load, compose or spawn into now (O7). A check may say yes by the next call.
+    fn forbids_building(self) -> bool {
+        matches!(self, Self::SwitchedOff | Self::Mode | Self::Family | Self::Exclusion)
+    }
+}
+
 /// W1. Core tools belong to no toolset, so it never withholds them (O8).
 fn switched_off(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
     question.of_toolset().and_then(|toolset| chain.world.switched_off(toolset)).into_iter().collect()
@@ -268,10 +286,9 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// Why a toolset that is not held can be neither loaded, composed nor spawned into now (O7): W1, W3, W4 or W6.
+    /// Why a toolset that is not held can be neither loaded, composed nor spawned into now (O7).
     pub(super) fn refuses(&self, owner: &'a Owner) -> Option<(Filter, Reason)> {
-        const FINAL: [Filter; 4] = [Filter::SwitchedOff, Filter::Mode, Filter::Family, Filter::Exclusion];
-        self.withholds(self.toolset(owner)).find(|(filter, _)| FINAL.contains(filter))
+        self.withholds(self.toolset(owner)).find(|(filter, _)| filter.forbids_building())
     }
 }
 

@@ -269,7 +269,7 @@ fn withheld(world: &World, life: Life<'_>, id: &ToolId, tool: &ToolFacts) -> Opt
     let chain = Chain::new(world, life.conditions);
     let held = life.held.place(id).and_then(|index| Some(chain.held(life.held.tools().get(index)?, index)));
     let question = held.unwrap_or_else(|| chain.absent(id, tool.trigger));
-    let mut reasons = chain.withholds(question).filter(|(filter, _)| *filter != Filter::NotLoaded);
+    let mut reasons = chain.withholds(question).filter(|(filter, _)| filter.decides());
     reasons.next().map(|(_, reason)| reason.text)
 }
 
