@@ -12,7 +12,7 @@ use super::declare::{AgentDeclaration, Available};
 use super::held::{Arrival, Held};
 use super::mode::ModeName;
 use super::name::{AgentName, Owner, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{Chain, Filter, offer};
+use super::offer::{Chain, Filter, offer, size};
 use super::policy::{Entry, GateList, Policy};
 use super::registry::ToolFacts;
 use super::world::World;
@@ -182,9 +182,7 @@ pub fn weight(world: &World, agent: &AgentName) -> Weight {
 
 fn carried(world: &World, agent: &AgentName, held: &Held) -> (usize, usize) {
     let conditions = world.default_conditions();
-    let kept = offer(world, Life::new(agent, held).under(&conditions)).kept;
-    let kept = kept.iter().filter_map(|index| held.tools().get(*index));
-    kept.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
+    size(offer(world, Life::new(agent, held).under(&conditions)).tools(held))
 }
 
 /// Everything that the agent of this table can ever do.

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::conditions::{Conditions, Life, Trigger};
-use super::held::HeldTool;
+use super::held::{Held, HeldTool};
 use super::mode::Mode;
 use super::name::{Owner, ToolId, ToolName, ToolsetName};
 use super::planted::{Bug, planted};
@@ -110,6 +110,18 @@ pub struct Offer {
     pub kept: Vec<usize>,
     /// Why, for every held tool and deferred toolset.
     pub ledger: Ledger,
+}
+
+impl Offer {
+    /// The held tools that it keeps, in held order.
+    pub(super) fn tools<'a>(&'a self, held: &'a Held) -> impl Iterator<Item = &'a HeldTool> {
+        self.kept.iter().filter_map(|index| held.tools().get(*index))
+    }
+}
+
+/// Tools and bytes of a tool block.
+pub(super) fn size<'a>(tools: impl Iterator<Item = &'a HeldTool>) -> (usize, usize) {
+    tools.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
 }
 
 /// The chain as one agent meets it now, and what it is asked.

@@ -14,7 +14,7 @@ use super::explain::off;
 use super::grant::Grant;
 use super::held::{Arrival, HeldTool};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{Chain, Filter, offer};
+use super::offer::{Chain, Filter, offer, size};
 use super::planted::{Bug, planted};
 use super::policy::{Entry, GateList, Policy};
 use super::reason::Reason;
@@ -188,8 +188,7 @@ pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conve
     let toolsets = first.chain(rest).map(|facts| toolset_row(world, life, freshness, facts)).collect();
     let core = held.tools().iter().filter(|tool| tool.arrival == Arrival::Core);
     let core = core.filter_map(|tool| Some(tool_row(world, life, &tool.id, world.core(&tool.id.name)?))).collect();
-    let kept = offer(world, life).kept;
-    let kept: Vec<&HeldTool> = kept.iter().filter_map(|index| held.tools().get(*index)).collect();
+    let offer = offer(world, life);
     let earned: BTreeSet<&str> =
         world.declarations().agents.iter().flat_map(|other| world.core_tools(&other.name.value)).copied().collect();
     let rows = |policy: &Policy| {
@@ -218,8 +217,8 @@ pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conve
                 world.grants(conversation).into_iter().filter(|grant| grant.agent == *agent).cloned().collect()
             })
             .unwrap_or_default(),
-        start_tools: sum(kept.iter().filter(|tool| tool.arrival != Arrival::Loaded)),
-        offered: sum(kept.iter()),
+        start_tools: size(offer.tools(held).filter(|tool| tool.arrival != Arrival::Loaded)),
+        offered: size(offer.tools(held)),
     }
 }
 
@@ -342,9 +341,4 @@ fn dropped_defaults(world: &World, agent: &AgentName) -> Vec<String> {
         }
     };
     world.policies.default_pair().entries.iter().filter(dropped).map(|entry| shown(&entry.written)).collect()
-}
-
-/// Tools and bytes.
-fn sum<'a>(tools: impl Iterator<Item = &'a &'a HeldTool>) -> (usize, usize) {
-    tools.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
 }
