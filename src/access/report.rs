@@ -176,9 +176,14 @@ pub(super) fn source(world: &World, agent: &AgentName) -> Reason {
 /// Everything that is shown of `agent`. `running` and `conversation`: of a running agent; `None`: a fresh one in the default
 /// mode, as far as its resident toolsets were built.
 pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conversation: Option<&str>) -> AgentReport {
-    let (wired, conditions) = (world.fresh(agent), world.default_conditions());
-    let freshness = if running.is_none() { Freshness::Fresh } else { Freshness::Running };
-    let life = running.unwrap_or(Life::new(agent, &wired).under(&conditions));
+    let (wired, conditions);
+    let (life, freshness) = match running {
+        Some(life) => (life, Freshness::Running),
+        None => {
+            (wired, conditions) = (world.fresh(agent), world.default_conditions());
+            (Life::new(agent, &wired).under(&conditions), Freshness::Fresh)
+        }
+    };
     let held = life.held;
     let declared = world.declaration(agent);
     let available = world.available(agent);
