@@ -20,7 +20,8 @@ use tokio::sync::mpsc;
 
 use crate::access::name::{did_you_mean, near, shown};
 use crate::access::{
-    AgentName, Attendance, Fault, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts, ToolsetName, World,
+    AgentName, Attendance, BuildRefusal, Fault, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts, ToolsetName,
+    World,
 };
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::Built;
@@ -226,12 +227,9 @@ async fn prepare_from(
     let world = &capabilities.world;
     let agents = world.declarations().agents.iter().map(|agent| &agent.name.value);
     for name in agents.flat_map(|agent| world.resident(agent)).collect::<Vec<_>>() {
-        if capabilities.world.last_build(&name).is_none() && capabilities.world.failure(&name).is_none() {
-            build(&mut capabilities, &name, &mut alerts).await;
-            // P9: its entries were pending, so nothing else says that they match nothing.
-            let refusal = capabilities.world.refusal(&name);
-            alerts.extend(refusal.map(|refusal| warning(format!("'{name}' is refused: {}", refusal.message))));
-        }
+        // P9: its entries were pending, so nothing else says that they match nothing.
+        let refusal = build_once(&mut capabilities, &name, &mut alerts).await;
+        alerts.extend(refusal.map(|refusal| warning(format!("'{name}' is refused: {refusal}"))));
     }
     let shadows = capabilities.world.shadows();
     alerts.extend(shadows.alerts.into_iter().map(warning));
@@ -296,6 +294,21 @@ async fn build(capabilities: &mut Capabilities, name: &ToolsetName, alerts: &mut
             None
         }
     }
+}
+
+/// [`build`], unless it was tried or nothing installs that; the refusal that it came to, if it came to one.
+async fn build_once<'a>(
+    capabilities: &'a mut Capabilities,
+    name: &ToolsetName,
+    alerts: &mut Vec<Alert>,
+) -> Option<&'a BuildRefusal> {
+    let world = &capabilities.world;
+    let tried = world.last_build(name).is_some() || world.failure(name).is_some() || world.refusal(name).is_some();
+    if tried || !world.registry().contains(name.as_str()) {
+        return None;
+    }
+    build(capabilities, name, alerts).await;
+    capabilities.world.refusal(name)
 }
 
 /// What is installed, with every table checked against it.
