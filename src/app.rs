@@ -27,6 +27,7 @@ use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::Built;
 use crate::assistant::capabilities::Capabilities;
 use crate::assistant::checks::Health;
+use crate::assistant::ports::{Cause, PortError};
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, ports};
 use crate::config::{self, Config, Locations, Problems, Sandbox};
 use crate::tool::{Services, Toolset};
@@ -101,6 +102,15 @@ impl fmt::Display for StartError {
 impl From<Problems> for StartError {
     fn from(problems: Problems) -> Self {
         Self::Config(problems)
+    }
+}
+
+impl From<PortError> for StartError {
+    fn from(PortError { message, hint, cause }: PortError) -> Self {
+        match cause {
+            Cause::Asked => other(message, hint),
+            Cause::Outside => failed(message, hint),
+        }
     }
 }
 
@@ -486,15 +496,15 @@ pub async fn start(
 /// # Errors
 /// The folder can't be read.
 pub fn latest_conversation(config: &Config) -> Result<Option<String>, StartError> {
-    let listing = list_conversations(config).map_err(|error| failed(error.message, error.hint))?;
-    Ok(listing.0.into_iter().next().map(|summary| summary.id))
+    let (conversations, _) = list_conversations(config)?;
+    Ok(conversations.into_iter().next().map(|summary| summary.id))
 }
 
 /// The stored conversations, newest first, and a fragment for each that can't be read.
 ///
 /// # Errors
 /// The folder can't be read.
-pub fn list_conversations(config: &Config) -> Result<(Vec<ConversationSummary>, Vec<String>), ports::PortError> {
+pub fn list_conversations(config: &Config) -> Result<(Vec<ConversationSummary>, Vec<String>), PortError> {
     let listing = store::list(&store::directory(&config.data), None).map_err(adapters::port_error)?;
     Ok((listing.conversations, listing.faults))
 }
