@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use super::{Prepared, StartError, other};
 use crate::access::{
-    AgentName, Attendance, CallFacts, Conditions, Explanation, Life, ModeName, Sight, ToolId, ToolsetName, Trigger,
-    explain,
+    AgentName, Attendance, CallFacts, Conditions, Explanation, Life, ModeName, ToolId, ToolsetName, Trigger, explain,
 };
 use crate::agent::message::UserOrigin;
 use crate::agent::replay::mode;
@@ -65,14 +64,9 @@ impl Prepared {
         let conditions = conditions(self, &records);
         let life = Life::new(agent, &held).under(&conditions);
         let arguments = arguments.as_deref().map(|text| self.fitting(tool, text)).transpose()?;
-        let call = arguments.as_deref().zip(held.get(tool)).map(|(arguments, held)| CallFacts {
-            conversation: id.as_deref().unwrap_or_default(),
-            agent,
-            tool: held,
-            arguments,
-            attendance: Attendance::Attended,
-            sight: Sight::OnScreen,
-            allow_line: None,
+        let call = arguments.as_deref().zip(held.get(tool)).map(|(arguments, held)| {
+            let conversation = id.as_deref().unwrap_or_default();
+            CallFacts::on_screen(conversation, agent, held, arguments, Attendance::Attended)
         });
         let explanation = explain(world, life, tool, call.as_ref());
         let mode = conditions.mode.clone().unwrap_or_else(|| world.default_mode());
