@@ -20,12 +20,14 @@ use tokio::sync::mpsc;
 
 use crate::access::name::{did_you_mean, near, shown};
 use crate::access::{
-    AgentName, Attendance, Fault, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts, ToolsetName, World,
+    AgentName, Attendance, BuildRefusal, Fault, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts, ToolsetName,
+    World,
 };
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::Built;
 use crate::assistant::capabilities::Capabilities;
 use crate::assistant::checks::Health;
+use crate::assistant::ports::{Cause, PortError};
 use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, ports};
 use crate::config::{self, Config, Locations, Problems, Sandbox};
 use crate::tool::{Services, Toolset};
@@ -100,6 +102,15 @@ impl fmt::Display for StartError {
 impl From<Problems> for StartError {
     fn from(problems: Problems) -> Self {
         Self::Config(problems)
+    }
+}
+
+impl From<PortError> for StartError {
+    fn from(PortError { message, hint, cause }: PortError) -> Self {
+        match cause {
+            Cause::Asked => other(message, hint),
+            Cause::Outside => failed(message, hint),
+        }
     }
 }
 
@@ -226,12 +237,9 @@ async fn prepare_from(
     let world = &capabilities.world;
     let agents = world.declarations().agents.iter().map(|agent| &agent.name.value);
     for name in agents.flat_map(|agent| world.resident(agent)).collect::<Vec<_>>() {
-        if capabilities.world.last_build(&name).is_none() && capabilities.world.failure(&name).is_none() {
-            build(&mut capabilities, &name, &mut alerts).await;
-            // P9: its entries were pending, so nothing else says that they match nothing.
-            let refusal = capabilities.world.refusal(&name);
-            alerts.extend(refusal.map(|refusal| warning(format!("'{name}' is refused: {}", refusal.message))));
-        }
+        // P9: its entries were pending, so nothing else says that they match nothing.
+        let refusal = build_once(&mut capabilities, &name, &mut alerts).await;
+        alerts.extend(refusal.map(|refusal| warning(format!("'{name}' is refused: {refusal}"))));
     }
     let shadows = capabilities.world.shadows();
     alerts.extend(shadows.alerts.into_iter().map(warning));
@@ -296,6 +304,21 @@ async fn build(capabilities: &mut Capabilities, name: &ToolsetName, alerts: &mut
             None
         }
     }
+}
+
+/// [`build`], unless it was tried or nothing installs that; the refusal that it came to, if it came to one.
+async fn build_once<'a>(
+    capabilities: &'a mut Capabilities,
+    name: &ToolsetName,
+    alerts: &mut Vec<Alert>,
+) -> Option<&'a BuildRefusal> {
+    let world = &capabilities.world;
+    let tried = world.last_build(name).is_some() || world.failure(name).is_some() || world.refusal(name).is_some();
+    if tried || !world.registry().contains(name.as_str()) {
+        return None;
+    }
+    build(capabilities, name, alerts).await;
+    capabilities.world.refusal(name)
 }
 
 /// What is installed, with every table checked against it.
@@ -484,15 +507,15 @@ pub async fn start(
 /// # Errors
 /// The folder can't be read.
 pub fn latest_conversation(config: &Config) -> Result<Option<String>, StartError> {
-    let listing = list_conversations(config).map_err(|error| failed(error.message, error.hint))?;
-    Ok(listing.0.into_iter().next().map(|summary| summary.id))
+    let (conversations, _) = list_conversations(config)?;
+    Ok(conversations.into_iter().next().map(|summary| summary.id))
 }
 
 /// The stored conversations, newest first, and a fragment for each that can't be read.
 ///
 /// # Errors
 /// The folder can't be read.
-pub fn list_conversations(config: &Config) -> Result<(Vec<ConversationSummary>, Vec<String>), ports::PortError> {
+pub fn list_conversations(config: &Config) -> Result<(Vec<ConversationSummary>, Vec<String>), PortError> {
     let listing = store::list(&store::directory(&config.data), None).map_err(adapters::port_error)?;
     Ok((listing.conversations, listing.faults))
 }

@@ -542,6 +542,17 @@ impl World {
         self.declarations.agents.iter().find(|declared| declared.name.value == *agent)
     }
 
+    /// That no table declares `agent`, and what to write instead; nothing where one does.
+    pub fn undeclared(&self, agent: &AgentName) -> Option<(String, String)> {
+        if self.declaration(agent).is_some() {
+            return None;
+        }
+        let names: Vec<&str> = self.declarations.agents.iter().map(|declared| declared.name.value.as_str()).collect();
+        let hint = did_you_mean(&near(agent.as_str(), names.iter().copied(), 3))
+            .unwrap_or_else(|| format!("declared agents: {}", names.join(", ")));
+        Some((format!("no agent is named '{}'", shown(agent.as_str())), hint))
+    }
+
     /// Who composed `agent`, if somebody did.
     pub fn composer(&self, agent: &AgentName) -> Option<&AgentName> {
         self.policies.composer(agent)
