@@ -339,19 +339,8 @@ impl Installed {
 
 /// What this version cannot do yet: it is said, and nothing is taken for what it is not.
 fn later_faults(config: &Config) -> Vec<Fault> {
-    let declarations = &config.declarations;
     let mut faults = Vec::new();
-    for agent in &declarations.agents {
-        if let Some(first) = agent.delegates_to.first() {
-            let name = &agent.name.value;
-            let message = format!(
-                "delegates_to of [agents.{name}] names workers, and spawning workers comes with a later version"
-            );
-            let hint = Some("write delegates_to = [] for now".to_owned());
-            faults.push(Fault { rule: "D1", span: Some(first.span), message, hint });
-        }
-    }
-    if declarations.auto_approval {
+    if config.declarations.auto_approval {
         let message = "[security.auto_approval].enabled: reviewers come with a later version".to_owned();
         let hint = Some("set enabled = false: review entries then ask you, as confirm entries do".to_owned());
         faults.push(Fault { rule: "V1", span: None, message, hint });
