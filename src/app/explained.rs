@@ -94,7 +94,9 @@ impl Prepared {
         let store = super::conversations(&self.config);
         let error = |error: crate::assistant::ports::PortError| match error.cause {
             crate::assistant::ports::Cause::Asked => other(error.message, error.hint),
-            crate::assistant::ports::Cause::Outside => failed(error.message, error.hint),
+            crate::assistant::ports::Cause::Outside | crate::assistant::ports::Cause::Held { .. } => {
+                failed(error.message, error.hint)
+            }
         };
         let id = store.find(id).map_err(error)?;
         Ok((id.clone(), store.read(&id).map_err(error)?.records))

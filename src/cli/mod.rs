@@ -126,7 +126,7 @@ impl From<PortError> for Ended {
 fn code_of(error: &PortError) -> u8 {
     match error.cause {
         Cause::Asked => USAGE,
-        Cause::Outside => FAILED,
+        Cause::Outside | Cause::Held { .. } => FAILED,
     }
 }
 

@@ -9,8 +9,8 @@ use super::problem::{Problem, Problems};
 use super::settings::{self, LATER_SECTIONS, SECTIONS, Setting};
 use super::written::{Syntax, Table, Value, Written, did_you_mean, path_of, read};
 use super::{
-    Agent, Assistant, Capabilities, Compute, Config, Display, Fs, Generation, Locations, LogLevel, Provider, Sandbox, Security,
-    Source, Thinking, Toolsets,
+    Agent, Assistant, Capabilities, Compute, Config, Display, Fs, Generation, Locations, LogLevel, Provider, Sandbox,
+    Security, Source, Thinking, Toolsets,
 };
 use crate::access::declare::{Background, EntryList, ModeDeclaration, Pair, ServerDefaults};
 use crate::access::name::near;

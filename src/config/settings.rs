@@ -603,11 +603,7 @@ pub(super) const LATER_SECTIONS: &[(&str, &str)] = &[
 ];
 
 /// Keys of later versions, by section.
-pub(super) const LATER_KEYS: &[(&str, &str)] = &[
-    ("compute", "network"),
-    ("compute", "allow"),
-    ("toolsets", "paths"),
-];
+pub(super) const LATER_KEYS: &[(&str, &str)] = &[("compute", "network"), ("compute", "allow"), ("toolsets", "paths")];
 
 /// A key or table of an older layout, and what replaced it. There is no migration: it is said, and nothing is guessed.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,7 @@
 //! The house that the driver is started in. Nothing here waits for time: a test says when a thing goes on.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as blocking};
 use std::time::Duration;
@@ -141,6 +142,7 @@ pub(crate) struct Shelf {
     open: Mutex<BTreeSet<String>>,
     refuses: Mutex<Option<Refuses>>,
     refuses_to_open: Mutex<bool>,
+    answers: Mutex<Vec<String>>,
 }
 
 struct Volume {
@@ -223,7 +225,9 @@ impl Store for Shelves {
         }
         let id = self.0.find(id)?;
         if !lock(&self.0.open).insert(id.clone()) {
-            return Err(refused("another program has it open"));
+            let holder = "another kokua (process 4242, since 21:04)".to_owned();
+            let message = format!("\"{id}\" is open in {holder}");
+            return Err(PortError { message, hint: None, cause: Cause::Held { holder } });
         }
         let mut records = self.0.records(&id);
         records.extend(store::repair(&records));
@@ -264,6 +268,16 @@ impl Store for Shelves {
         }
         lock(&self.0.logs).remove(&id);
         Ok(id)
+    }
+
+    fn keep_answer(&self, text: &str) -> Result<PathBuf, PortError> {
+        let mut answers = lock(&self.0.answers);
+        let known = answers.iter().position(|answer| answer == text);
+        let number = known.unwrap_or_else(|| {
+            answers.push(text.to_owned());
+            answers.len() - 1
+        });
+        Ok(PathBuf::from(format!("/data/answers/{number}.txt")))
     }
 }
 
