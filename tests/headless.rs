@@ -333,13 +333,13 @@ fn a_conversation_that_cannot_be_opened_is_never_replaced_by_a_new_one() {
         let said = [&out.stdout[..], &out.stderr].concat();
         assert!(String::from_utf8_lossy(&said).contains("no stored conversation begins with '0000000'"), "{out:?}");
     }
-    // As another process has it that shows it.
+    // As another process has it that does not say so.
     let held = std::fs::File::open(&log).unwrap();
     held.try_lock().unwrap();
     for name in [id, "latest"] {
         let out = home.kokua(&["run", "-p", "hello", "--conversation", name]).output().unwrap();
         assert_eq!(code(&out), 1, "{out:?}");
-        assert!(String::from_utf8_lossy(&out.stderr).contains("another kokua has "), "{out:?}");
+        assert!(String::from_utf8_lossy(&out.stderr).contains("\"hello\" is open in another kokua\n"), "{out:?}");
     }
     drop(held);
     assert_eq!(std::fs::read(common::only_log(&home.state())).unwrap(), before);

@@ -192,7 +192,8 @@ pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conve
     let rest = installed.iter().filter(|facts| !available.contains(&facts.name));
     let toolsets = first.chain(rest).map(|facts| toolset_row(world, life, freshness, facts)).collect();
     let core = held.tools().iter().filter(|tool| tool.arrival == Arrival::Core);
-    let core = core.filter_map(|tool| Some(tool_row(world, life, &tool.id, world.core(agent, &tool.id.name)?))).collect();
+    let core =
+        core.filter_map(|tool| Some(tool_row(world, life, &tool.id, world.core(agent, &tool.id.name)?))).collect();
     let offer = offer(world, life);
     let earned: BTreeSet<&str> =
         world.declarations().agents.iter().flat_map(|other| world.core_tools(&other.name.value)).copied().collect();

@@ -270,9 +270,8 @@ impl World {
         held
     }
 
-    /// Toolsets that must be built at startup (P7): the resident ones of the entry agent and of every agent that it can
-    /// reach by `delegates_to`, and every skill that the entry agent holds, each once.
-    pub fn startup_builds(&self) -> Vec<ToolsetName> {
+    /// The entry agent, and every agent that it can reach by `delegates_to`, each once.
+    pub fn reachable(&self) -> Vec<&AgentName> {
         let mut agents = vec![&self.entry];
         let mut next = 0;
         while let Some(agent) = agents.get(next) {
@@ -284,8 +283,14 @@ impl World {
             }
             next += 1;
         }
+        agents
+    }
+
+    /// Toolsets that must be built at startup (P7): the resident ones of the entry agent and of every agent that it can
+    /// reach by `delegates_to`, and every skill that the entry agent holds, each once.
+    pub fn startup_builds(&self) -> Vec<ToolsetName> {
         let mut toolsets: Vec<ToolsetName> = Vec::new();
-        let tables = agents.iter().map(|agent| self.table(agent));
+        let tables = self.reachable().into_iter().map(|agent| self.table(agent));
         for toolset in tables.flat_map(|table| table.resident.iter().chain(&table.skills)) {
             if !toolsets.contains(toolset) {
                 toolsets.push(toolset.clone());

@@ -72,7 +72,8 @@ fn spawn_tool(delegates: &[(&AgentName, &str)], background: bool) -> Option<Buil
         "family": {"type": "string", "description": "Narrows it to one toolset of its own."}
     });
     if background && let Some(properties) = properties.as_object_mut() {
-        let about = "Answer with its address at once and let it run beside you; check_agent or await_agents reads its answer.";
+        let about =
+            "Answer with its address at once and let it run beside you; check_agent or await_agents reads its answer.";
         properties.insert("background".to_owned(), json!({"type": "boolean", "description": about}));
     }
     Some(BuiltTool::new(

@@ -78,20 +78,20 @@ pub(super) struct Bus {
 
 impl Bus {
     /// A bus whose first reader is the entry agent, by its declared name.
-    pub fn of(entry: &str) -> Self {
+    pub(super) fn of(entry: &str) -> Self {
         let reader = Reader { node: NodeId::ENTRY, address: entry.to_owned(), liveness: Liveness::Running };
         Self { readers: vec![reader], ..Self::default() }
     }
 
     /// The address that the next worker of this label has: `researcher#1`.
-    pub fn address(&mut self, label: &str) -> String {
+    pub(super) fn address(&mut self, label: &str) -> String {
         let count = self.counts.entry(label.to_owned()).or_default();
         *count += 1;
         format!("{label}#{count}")
     }
 
     /// A worker reads from here on; first what was sent before it started and is for it.
-    pub fn open(&mut self, node: NodeId, address: &str) -> Vec<Letter> {
+    pub(super) fn open(&mut self, node: NodeId, address: &str) -> Vec<Letter> {
         let reader = Reader { node, address: address.to_owned(), liveness: Liveness::Running };
         let mut letters = Vec::new();
         for (number, mail) in self.mail.iter_mut().enumerate() {
@@ -106,21 +106,21 @@ impl Bus {
     }
 
     /// A worker has ended: it reads no more.
-    pub fn finish(&mut self, node: NodeId) {
+    pub(super) fn finish(&mut self, node: NodeId) {
         if let Some(reader) = self.readers.iter_mut().find(|reader| reader.node == node) {
             reader.liveness = Liveness::Finished;
         }
     }
 
     /// One recipient ended without having read this.
-    pub fn unread(&mut self, mail: usize) {
+    pub(super) fn unread(&mut self, mail: usize) {
         if let Some(mail) = self.mail.get_mut(mail) {
             mail.unread += 1;
         }
     }
 
     /// The address of an agent of the turn.
-    pub fn address_of(&self, node: NodeId) -> Option<&str> {
+    pub(super) fn address_of(&self, node: NodeId) -> Option<&str> {
         self.readers.iter().find(|reader| reader.node == node).map(|reader| reader.address.as_str())
     }
 
@@ -128,7 +128,7 @@ impl Bus {
     ///
     /// # Errors
     /// The sentence that names those there are.
-    pub fn find(&self, address: &str) -> Result<NodeId, String> {
+    pub(super) fn find(&self, address: &str) -> Result<NodeId, String> {
         let found = self.readers.iter().find(|reader| reader.address == address.trim());
         found.map(|reader| reader.node).ok_or_else(|| {
             let addresses: Vec<&str> = self.readers.iter().map(|reader| reader.address.as_str()).collect();
@@ -140,7 +140,7 @@ impl Bus {
     ///
     /// # Errors
     /// The result that the model reads: nothing is sent.
-    pub fn send(&mut self, sender: NodeId, to: &str, text: &str) -> Result<(String, Vec<Letter>), String> {
+    pub(super) fn send(&mut self, sender: NodeId, to: &str, text: &str) -> Result<(String, Vec<Letter>), String> {
         let (to, text) = (to.trim(), text.trim());
         let Some(from) = self.address_of(sender).map(str::to_owned) else {
             return Err("This agent has no address of its own, so it cannot send.".to_owned());
@@ -194,13 +194,13 @@ impl Bus {
     }
 
     /// A worker's own word to one agent, that it has ended. It is never counted as unread: it is no agent's message.
-    pub fn announce(&mut self, from: NodeId, to: NodeId, text: &str) -> Option<Letter> {
+    pub(super) fn announce(&mut self, from: NodeId, to: NodeId, text: &str) -> Option<Letter> {
         let address = self.address_of(from)?;
         Some(Letter { to, mail: usize::MAX, text: format!("[message from {address}] {text}") })
     }
 
     /// Who is there, whether each still runs, and how all are reached.
-    pub fn roster(&self, asker: NodeId) -> String {
+    pub(super) fn roster(&self, asker: NodeId) -> String {
         let line = |reader: &Reader| {
             let you = if reader.node == asker { " (you)" } else { "" };
             let liveness = match reader.liveness {
@@ -214,7 +214,7 @@ impl Bus {
     }
 
     /// The messages that nobody read. Asked when every agent of the turn has ended.
-    pub fn lost(&self) -> Vec<Unread> {
+    pub(super) fn lost(&self) -> Vec<Unread> {
         let lost = self.mail.iter().filter(|mail| mail.handed == mail.unread);
         lost.map(|mail| Unread {
             from: mail.from.clone(),

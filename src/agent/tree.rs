@@ -170,6 +170,11 @@ impl Tree {
         self.workers.values_mut().for_each(|run| run.look(sight));
     }
 
+    /// What goes on and stands in no record yet, of every agent, as it was told. Open cards are the driver's to show.
+    pub fn standing(&self) -> Vec<(NodeId, Event)> {
+        self.runs().flat_map(|(node, run)| run.standing().into_iter().map(move |event| (node, event))).collect()
+    }
+
     /// Gives the entry agent up, to rest: its turn is over.
     pub fn into_entry(self) -> Run {
         self.entry
@@ -298,8 +303,7 @@ impl TreeStep<'_> {
         self.out.push((call.node(), Effect::Spawn(Box::new(Wiring { call, agent: agent.clone(), instructions }))));
         let (state, stopped_by) = (NodeState::Wiring, None);
         let (silent, collected) = (false, false);
-        let planned =
-            Node { call, agent, address, task, family, ground, origin, state, stopped_by, silent, collected };
+        let planned = Node { call, agent, address, task, family, ground, origin, state, stopped_by, silent, collected };
         self.tree.nodes.insert(node, planned);
     }
 
@@ -417,7 +421,9 @@ impl TreeStep<'_> {
 
     /// Stops one worker and those below it; who asked for it goes on with that result.
     fn stop_alone(&mut self, node: NodeId, by: &str) {
-        let Some(worker) = self.tree.nodes.get_mut(&node).filter(|node| node.state == NodeState::Running) else { return };
+        let Some(worker) = self.tree.nodes.get_mut(&node).filter(|node| node.state == NodeState::Running) else {
+            return;
+        };
         worker.stopped_by = Some(by.to_owned());
         self.stop(node, &Input::Stop);
     }

@@ -9,8 +9,8 @@ use super::effect::{Effect, TurnEnd};
 use super::failure::{Trouble, backoff};
 use super::input::{Input, Moment};
 use super::message::{
-    AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Request, Retry, StopReason, ToolChoice, Usage,
-    UserMessage, UserOrigin,
+    AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Part, Request, Retry, StopReason, ToolChoice,
+    Usage, UserMessage, UserOrigin,
 };
 use super::prompt;
 use super::record::{OfferRecord, Record};
@@ -645,6 +645,34 @@ impl Run {
         if let Some(turn) = &mut self.turn {
             turn.background.clear();
         }
+    }
+
+    /// What goes on and stands in no record yet, as it was told: for a front end that comes back to it.
+    pub(super) fn standing(&self) -> Vec<Event> {
+        let Some(turn) = &self.turn else { return Vec::new() };
+        let mut events = Vec::new();
+        match &turn.phase {
+            Phase::Model(call) => {
+                events.push(Event::Call(call_line(turn.number, call.kind, &call.offer, call.before.as_deref())));
+                if let ModelState::Streaming(stream) = &call.state {
+                    events.extend(stream.parts().iter().filter_map(|part| match part {
+                        Part::Text { text } => Some(Event::Delta { text: text.clone() }),
+                        Part::Reasoning(reasoning) => Some(Event::Reasoning { text: reasoning.text.clone() }),
+                        Part::Call(_) => None,
+                    }));
+                }
+            }
+            Phase::Round(round) => {
+                let runs = |call: &&super::call::Call| call.began.is_some() && !call.ended();
+                events.extend(round.calls.iter().filter(runs).map(|call| Event::Running { call: call.id }));
+            }
+            Phase::Waiting(_) => events.push(Event::Waiting { workers: turn.background.clone() }),
+        }
+        events.extend(turn.queued.iter().filter_map(|queued| match queued {
+            Queued::Person(text) => Some(Event::Queued { text: text.clone() }),
+            Queued::Mail(..) => None,
+        }));
+        events
     }
 
     /// What it is at, in words for another agent.

@@ -62,7 +62,8 @@ impl Driver {
         for pending in live.asks.values_mut() {
             // In view a card waits, however long.
             pending.parked = None;
-            shown.extend(pending.shown.as_ref().map(|shown| (pending.ask.clone(), shown.preview.clone(), shown.number)));
+            shown
+                .extend(pending.shown.as_ref().map(|shown| (pending.ask.clone(), shown.preview.clone(), shown.number)));
         }
         for (ask, preview, showing) in shown {
             let node = ask.call.node();

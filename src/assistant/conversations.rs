@@ -133,7 +133,9 @@ impl Driver {
             Ok(id) => {
                 if self.lives.get(&*id).is_some_and(|live| live.tree.is_running()) {
                     let hint = Some("Stop it first (Esc twice), or wait for its answer.".to_owned());
-                    return self.alert(Severity::Notice, "A turn is running in this conversation.".to_owned(), hint).await;
+                    return self
+                        .alert(Severity::Notice, "A turn is running in this conversation.".to_owned(), hint)
+                        .await;
                 }
                 if self.is_viewed(&id) {
                     self.leave();

@@ -30,8 +30,8 @@ use crate::access::{
 };
 use crate::agent::update::Preview;
 use crate::agent::{
-    AgentsRequest, Alert, Ask, CallId, Command, Event, Failure, Input, NodeId, Severity, ToolOutcome, TreeInput, Update,
-    Usage, Wiring, command,
+    AgentsRequest, Alert, Ask, CallId, Command, Event, Failure, Input, NodeId, Severity, ToolOutcome, TreeInput,
+    Update, Usage, Wiring, command,
 };
 use crate::tool::Output;
 use crate::tool::check::Probe;

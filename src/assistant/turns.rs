@@ -159,6 +159,9 @@ impl Driver {
         if let Event::Error { message, .. } = &event {
             tracing::warn!(%message, %node, "the turn failed");
         }
+        if let (Event::Spawned(spawned), Some(live)) = (&event, self.lives.get_mut(id)) {
+            live.give_birth(node, spawned.call);
+        }
         let ended = match &event {
             Event::End { end, .. } => Some(end.clone()),
             _ => None,
@@ -264,7 +267,13 @@ impl Driver {
         self.set_model_task(id, node, task);
     }
 
-    fn check(&self, id: &Id, node: NodeId, tool: &ToolId, given: serde_json::Value) -> Result<serde_json::Value, String> {
+    fn check(
+        &self,
+        id: &Id,
+        node: NodeId,
+        tool: &ToolId,
+        given: serde_json::Value,
+    ) -> Result<serde_json::Value, String> {
         let name = tool.name.as_str();
         let run = self.lives.get(id).and_then(|live| live.tree.run(node));
         match run.and_then(|run| run.definition(tool)) {

@@ -31,8 +31,7 @@ impl Driver {
             Slot::Toolset(name, Arrival::Resident | Arrival::Skill) => Some(name),
             Slot::Toolset(..) | Slot::Core(_) => None,
         });
-        let wanted: Vec<_> =
-            names.map(|name| (capabilities.toolsets.get(&name).cloned(), name)).collect();
+        let wanted: Vec<_> = names.map(|name| (capabilities.toolsets.get(&name).cloned(), name)).collect();
         let (services, limit) = (capabilities.services.clone(), capabilities.build_timeout);
         let (conversation, messages) = (Arc::clone(id), self.messages.clone());
         spawn(async move {

@@ -34,8 +34,8 @@ impl TreeStep<'_> {
             },
             Request::Stop { address } => self.stop_by(asker, &address),
             Request::Capabilities { filter } => {
-                let life = self.tree.run(asker).map(super::Run::life);
-                Ok(life.map(|life| self.world.capabilities(life, &filter)).unwrap_or_default())
+                let _ = filter;
+                Ok(String::new())
             }
             Request::Compose { label, task, toolsets, instructions } => {
                 match self.compose(call, &label, task, &toolsets, &instructions) {
@@ -127,9 +127,8 @@ impl TreeStep<'_> {
 
     /// Answers every wait of which all have ended.
     pub(super) fn end_waits(&mut self) {
-        let ended = |node: &NodeId| {
-            self.tree.nodes.get(node).is_some_and(|node| matches!(node.state, NodeState::Ended(_)))
-        };
+        let ended =
+            |node: &NodeId| self.tree.nodes.get(node).is_some_and(|node| matches!(node.state, NodeState::Ended(_)));
         let (over, open): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.tree.waits).into_iter().partition(|wait| wait.nodes.iter().all(&ended));
         self.tree.waits = open;
@@ -189,8 +188,10 @@ impl TreeStep<'_> {
             Some(Origin::Spawned) | None => self.tree.max_depth,
         };
         let Some(depth) = depth.checked_sub(1) else {
-            return Err("Composing a sub-agent is switched off: [capabilities].max_depth is 0. Ask the user to raise it."
-                .to_owned());
+            return Err(
+                "Composing a sub-agent is switched off: [capabilities].max_depth is 0. Ask the user to raise it."
+                    .to_owned(),
+            );
         };
         let label = if label.trim().is_empty() { UNNAMED } else { label.trim() };
         let could_not = |why: String| format!("Could not compose '{}': {why}", shown(label));
