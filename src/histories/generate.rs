@@ -120,7 +120,7 @@ const TOOLS: [&str; 9] = ["read", "write", "list", "read file", "läs", "send", 
 /// A legal name that is another tool's wire name: filled in where a build is made.
 const THIEF: &str = "thief";
 const WORDS: [&str; 5] = ["nothing", "read", "send ", "Load_Tools", "core.load_tools"];
-const CORE: [&str; 2] = ["available_tools", "load_tools"];
+const CORE: [&str; 3] = ["spawn_subagent", "available_tools", "load_tools"];
 
 fn build() -> impl Strategy<Value = Vec<Offered>> {
     let name = prop_oneof![12 => select(TOOLS[..6].to_vec()), 1 => select(TOOLS[6..].to_vec()), 1 => Just(THIEF)];
