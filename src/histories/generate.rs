@@ -50,7 +50,7 @@ pub(super) enum Happening {
     Revoke(usize),
     /// A life spawns one of its delegates, perhaps narrowed to a family, with a link in its task perhaps.
     Spawn(usize, usize, Option<usize>, bool),
-    Compose(usize, Vec<usize>),
+    Compose(usize, Vec<usize>, bool),
     /// A worker's turn.
     Works(usize, Box<Turn>),
 }
@@ -291,7 +291,8 @@ fn happening(turns: bool) -> BoxedStrategy<Happening> {
         1 => one().prop_map(Happening::Revoke),
         3 => (one(), one(), weighted(0.3, one()), any::<bool>())
             .prop_map(|(life, agent, family, link)| Happening::Spawn(life, agent, family, link)),
-        1 => (one(), vec(one(), 1..4)).prop_map(|(life, toolsets)| Happening::Compose(life, toolsets)),
+        1 => (one(), vec(one(), 1..4), any::<bool>())
+            .prop_map(|(life, toolsets, nested)| Happening::Compose(life, toolsets, nested)),
     ];
     if turns {
         prop_oneof![

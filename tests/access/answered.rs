@@ -103,7 +103,8 @@ fn p18_a_servers_tool_that_no_entry_matches_is_treated_as_in_confirm() {
 fn p18_stands_outside_every_pair_for_entry_agent_workers_and_composed_workers() {
     let mut world = served(Some(ServerDefault::Confirm), None);
     let held = world.fresh(&agent_name("coder"));
-    let worker = world.compose(Life::new(&agent_name("coder"), &held), "x", &[toolset("weather")]).unwrap();
+    let worker =
+        world.compose(Life::new(&agent_name("coder"), &held), "x", &[toolset("weather")], Nested::Leaf).unwrap();
     for agent in ["assistant", "coder", worker.as_str()] {
         assert_eq!(
             asks(&mut world, agent, &held, "weather.forecast").as_deref(),
@@ -209,7 +210,7 @@ fn p22_allow_is_for_the_entry_agent_or_the_agent_it_names_and_never_for_a_compos
     let mut world = started(declarations, registry(&["compute", "capabilities"]), builds);
     world.allow(&["compute".to_owned()]).unwrap();
     let held = world.fresh(&me());
-    let worker = world.compose(Life::new(&me(), &held), "x", &[toolset("compute")]).unwrap();
+    let worker = world.compose(Life::new(&me(), &held), "x", &[toolset("compute")], Nested::Leaf).unwrap();
     assert!(world.allow(&[format!("{worker}=compute")]).is_err(), "it is no declared agent");
     let answered = |world: &mut World, agent: &str| {
         matches!(decide(world, agent, &held, "compute.run"), Decision::RunAnswered(..))
