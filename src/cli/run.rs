@@ -250,7 +250,9 @@ fn observe(update: &Update, seen: &mut Seen) {
         Event::Error { .. } if !seen.begun => seen.refused = true,
         Event::Answer { answer: Answer::AutoDenied { .. }, .. } if seen.live => seen.denied = true,
         Event::End { end, .. } if seen.live && update.node.is_entry() => seen.end = Some(end.clone()),
-        Event::Spawned(spawned) => _ = seen.workers.insert(update.node, spawned.address.clone()),
+        Event::Spawned(spawned) => {
+            seen.workers.insert(update.node, spawned.address.clone());
+        }
         _ => {}
     }
 }
