@@ -42,6 +42,8 @@ pub(super) fn screen(width: u16, height: u16) -> Ui {
         reasoning: false,
     });
     update(&mut ui, Msg::Resize { width, height }, NOW);
+    // Said just now: most tests are about the keys themselves.
+    ui.presence_told = Some(NOW);
     ui
 }
 
