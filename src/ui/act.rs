@@ -1,8 +1,8 @@
 //! What each named action does. Keys, palette and commands all end here.
 
 use super::action::Action;
-use super::command::Cmd;
 use super::cards;
+use super::command::Cmd;
 use super::explaining::{self, Level};
 use super::layout::{Columns, FOLD_CARD_BELOW};
 use super::line::LineInput;

@@ -59,6 +59,7 @@ pub(super) fn tell(ui: &mut Ui, conversation: &str, node: NodeId, event: &Event,
                 close(ui, &id, now);
             }
         }
+        Event::Held { id, holder } => super::elsewhere::held(ui, id, holder, now),
         _ => {}
     }
     cmds
@@ -153,21 +154,18 @@ pub(super) enum Words {
     Short,
 }
 
-/// Who asks, innermost first: `coder < assistant`.
+/// Who asks, innermost first: `coder < assistant`; a composed worker in P15's words: `a worker composed by coder, calling itself
+/// 'tidy' < coder < assistant`.
 pub(super) fn asker(chain: &[AgentName], words: Words) -> String {
     let names = chain.iter().enumerate().map(|(at, agent)| match label(agent) {
         None => clean_line(agent.as_str()),
         Some(label) if words == Words::Short => format!("'{label}' (composed)"),
-        Some(_) => composed(chain, at),
+        Some(label) => {
+            let by = chain.get(at + 1).map_or_else(|| "another agent".to_owned(), |by| clean_line(by.as_str()));
+            format!("a worker composed by {by}, calling itself '{label}'")
+        }
     });
     names.collect::<Vec<_>>().join(" < ")
-}
-
-/// P15: `a worker composed by coder, calling itself 'tidy'`, of the composed worker at `at` of a chain.
-pub(super) fn composed(chain: &[AgentName], at: usize) -> String {
-    let label = chain.get(at).and_then(label).unwrap_or_default();
-    let by = chain.get(at + 1).map_or_else(|| "another agent".to_owned(), |by| clean_line(by.as_str()));
-    format!("a worker composed by {by}, calling itself '{label}'")
 }
 
 /// The label of a composed worker, cleaned: what it is called is a model's word.

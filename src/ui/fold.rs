@@ -1,10 +1,10 @@
 //! What the assistant tells, folded into the screen's state. Every front end is told the same; this one draws it.
 
 use super::command::Cmd;
-use super::{cards, elsewhere, explaining};
 use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Retry, Session, Turn, Ui};
 use super::text::clean_line;
+use super::{cards, elsewhere, explaining};
 use crate::access::ModeName;
 use crate::agent::update::Severity;
 use crate::agent::{Command, Event, Update, UserOrigin};
@@ -147,8 +147,8 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         Event::Diagnostics { lines } => {
             ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
         }
-        Event::Held { id, holder } => elsewhere::held(ui, &id, &holder, now),
-        Event::Spawned(_)
+        Event::Held { .. }
+        | Event::Spawned(_)
         | Event::Waiting { .. }
         | Event::Undelivered { .. }
         | Event::Queued { .. }

@@ -731,5 +731,5 @@ fn p5_the_question_names_who_asks_to_run_what() {
     let narrow = heading(80, second);
     assert!(narrow.starts_with("ask 2 of 2 ── Allow coder < assistant to run fs_write.write_file?  1-"), "{narrow}");
     let least = heading(70, second);
-    assert!(least.starts_with("ask 2 of 2 ── coder < assistant ── fs_write.write_file…"), "{least}");
+    assert!(least.starts_with("ask 2 of 2 ── coder < assistant ── fs_write.write_file"), "{least}");
 }

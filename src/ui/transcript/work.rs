@@ -3,10 +3,10 @@
 
 use ratatui::text::{Line, Span};
 
+use super::Transcript;
 use super::block::{Block, BlockId, ToolRow, ToolState, bytes, clock, kind_word, span};
 use super::item::Fold;
 use super::layout::{Layout, condensed, state_words};
-use super::Transcript;
 use crate::access::Risk;
 use crate::agent::effect::TurnEnd;
 use crate::agent::message::CallKind;
@@ -19,7 +19,7 @@ use crate::ui::theme::Role;
 /// Lines kept under one row.
 pub const WORK_LINES: usize = 50;
 /// Lines that a folded row shows while its worker runs.
-const TAIL: usize = 3;
+const TAIL: usize = 4;
 
 /// A worker under its row, with those that it spawned.
 #[derive(Debug, Clone, PartialEq)]
@@ -282,18 +282,17 @@ impl Layout<'_> {
         if !work.runs() {
             return;
         }
-        // The last ones, but what waits for a person before all others.
-        let mut last: Vec<usize> = (0..work.lines.len()).collect();
-        let waits = |at: &usize| {
-            let line = work.lines.get(*at).map(|line| &line.what);
-            matches!(line, Some(What::Tool { state: ToolState::Waits { .. }, .. }))
+        // What waits for a person first, then what goes on, then what came last; in their own order.
+        let rank = |line: &WorkLine| match &line.what {
+            What::Tool { state: ToolState::Waits { .. }, .. } => 2,
+            What::Tool { state, .. } if goes_on(state) => 1,
+            _ => 0,
         };
-        last.sort_by_key(|at| (waits(at), *at));
-        let mut shown: Vec<_> = last.into_iter().rev().take(TAIL).collect();
-        shown.sort_unstable();
-        for line in shown.into_iter().filter_map(|at| work.lines.get(at)) {
-            lines.push(self.work_line(line));
-        }
+        let mut shown: Vec<_> = work.lines.iter().enumerate().map(|(at, line)| (rank(line), at, line)).collect();
+        shown.sort_unstable_by_key(|(rank, at, _)| std::cmp::Reverse((*rank, *at)));
+        shown.truncate(TAIL);
+        shown.sort_unstable_by_key(|(_, at, _)| *at);
+        lines.extend(shown.into_iter().map(|(.., line)| self.work_line(line)));
     }
 
     fn work_line(&self, line: &WorkLine) -> Line<'static> {
@@ -310,7 +309,14 @@ impl Layout<'_> {
             }
             What::Tool { name, given, risk, state, .. } => {
                 let reads = *risk == Some(Risk::Read);
-                self.call_row(indent, if reads { "·" } else { "▸" }, reads, name, given, state_words(state, self.frame.now))
+                self.call_row(
+                    indent,
+                    if reads { "·" } else { "▸" },
+                    reads,
+                    name,
+                    given,
+                    state_words(state, self.frame.now),
+                )
             }
         }
     }

@@ -30,9 +30,8 @@ pub fn body(card: &Card, room: usize, theme: &Theme) -> Vec<Line<'static>> {
         let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
         wrap.append(&[Span::styled(words, theme.style(role))], &mut lines);
     };
-    for at in (0..ask.chain.len()).filter(|at| ask.chain.get(*at).and_then(cards::label).is_some()) {
-        let words = cards::composed(&ask.chain, at);
-        fact(if at == 0 { format!("asked by {words}") } else { format!("for {words}") }, Role::Agent);
+    if ask.chain.iter().any(|agent| cards::label(agent).is_some()) {
+        fact(format!("asked by {}", cards::asker(&ask.chain, Words::Whole)), Role::Agent);
     }
     if let Some(name) = &card.elsewhere {
         fact(format!("in {name}: answering it does not bring that conversation into view"), Role::Warning);
@@ -237,13 +236,17 @@ fn heading(ui: &Ui, card: &Card, room: usize, right: Vec<Span<'static>>) -> Line
     };
     let with_list = |question: Vec<Span<'static>>| question.into_iter().chain([gap(), words(list)]).collect();
     let (whole, short) = (question(asker(Words::Whole)), question(asker(Words::Short)));
-    // Where it does not fit, the list goes first, for the last line names it; then P15's words for a composed worker, which
-    // the body has; then the words between the names (P5).
+    // The body has the chain of a composed worker whole, in P15's words.
+    let innermost = card.ask.chain.get(..1).filter(|first| first.iter().any(|agent| cards::label(agent).is_some()));
+    let innermost = innermost.map(|first| cards::asker(first, Words::Short));
+    let innermost = innermost.map(|first| question(Span::styled(first, ui.theme.style(Role::Agent))));
+    // Where it does not fit, the list goes first, for the last line names it; then what the body has; then the words between
+    // the names (P5).
     let ends = if right.is_empty() { 0 } else { columns(&right) + 3 };
     let fits = |left: &Vec<Span<'static>>| columns(left) + ends + 3 <= room;
-    let left = [with_list(whole.clone()), whole, with_list(short.clone()), short].into_iter().find(fits);
-    let least = [asker(Words::Short), gap(), tool, gap(), words(list)];
-    let left = left.unwrap_or_else(|| start.into_iter().chain(least).collect());
+    let tries = [with_list(whole.clone()), whole, with_list(short.clone()), short];
+    let left = tries.into_iter().chain(innermost).find(fits);
+    let left = left.unwrap_or_else(|| start.into_iter().chain([asker(Words::Short), gap(), tool]).collect());
     rule(left, right, room, border)
 }
 

@@ -70,7 +70,12 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) -> Option<Position>
     }
     if ui.composer.is_empty() && ui.read_only().is_some() {
         let words = "nothing can be said here; / has the commands";
-        put(buffer, draft, 0, &Line::from(fitted(vec![Span::styled(words, ui.theme.style(Role::Dim))], usize::from(draft.width))));
+        put(
+            buffer,
+            draft,
+            0,
+            &Line::from(fitted(vec![Span::styled(words, ui.theme.style(Role::Dim))], usize::from(draft.width))),
+        );
         return Some(Position::new(draft.x, draft.y));
     }
     ui.composer.area().render(draft, buffer);
@@ -211,10 +216,8 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
 /// What can be done about a conversation that another program has open.
 fn held_keys(ui: &Ui) -> Vec<Span<'static>> {
     let dim = ui.theme.style(Role::Dim);
-    let mut spans = vec![
-        Span::styled(" Enter", ui.theme.style(Role::Key)),
-        Span::styled(": look at it read-only · ", dim),
-    ];
+    let mut spans =
+        vec![Span::styled(" Enter", ui.theme.style(Role::Key)), Span::styled(": look at it read-only · ", dim)];
     spans.extend(keyed(ui, &[Action::Close], ": leave it"));
     spans
 }
@@ -264,6 +267,7 @@ fn hints(ui: &Ui) -> Vec<Hint> {
             (&[Action::PageUp, Action::PageDown], "page"),
             (&[Action::RowUp, Action::RowDown], "scroll"),
         ],
+        (None, Focus::Composer) if ui.read_only().is_some() => Vec::new(),
         (None, Focus::Composer) => vec![(&[Action::Send], "send"), (&[Action::Newline], "newline")],
         (None, Focus::Transcript) if ui.searching.is_some() => vec![
             (&[Action::NextMatch, Action::PreviousMatch], "match"),
