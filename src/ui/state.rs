@@ -177,6 +177,8 @@ pub struct Ui {
     pub(super) overlay: Option<Overlay>,
     pub(super) prompt: Option<Prompt>,
     pub(super) searching: Option<String>,
+    /// When the assistant was last told that somebody is here (P12).
+    pub(super) presence_told: Option<i64>,
     flash: Option<(String, i64)>,
     armed: Option<(Armed, i64)>,
 }
@@ -216,6 +218,7 @@ impl Ui {
             overlay: None,
             prompt: None,
             searching: None,
+            presence_told: None,
             flash: None,
             armed: None,
         }
@@ -224,6 +227,11 @@ impl Ui {
     /// Whether a turn runs.
     pub fn is_running(&self) -> bool {
         self.turn.is_some()
+    }
+
+    /// Why nothing can be said in the conversation in view: who has it open, as a sentence.
+    pub(super) fn read_only(&self) -> Option<String> {
+        self.session.as_ref()?.read_only.as_deref().map(super::text::clean_line)
     }
 
     /// Whether mouse reports are wanted.
@@ -398,6 +406,9 @@ impl Ui {
     pub(super) fn draft_prompt(&self) -> String {
         if self.composer.history_search().is_some() {
             return " history › ".to_owned();
+        }
+        if self.read_only().is_some() {
+            return " read-only › ".to_owned();
         }
         let name = self.session.as_ref().map_or("kokua", |session| session.agent.as_str());
         format!(" to {} › ", super::text::truncate(&super::text::clean_line(name), 20))

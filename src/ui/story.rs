@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
 use crate::agent::message::CallKind;
-use crate::agent::{CallId, CallLine, Event};
+use crate::agent::{CallId, CallLine, Event, NodeId};
 
 /// A tool call whose block may still change.
 #[derive(Debug)]
@@ -261,11 +261,20 @@ impl Story {
         }
     }
 
-    /// Marks the calls that wait with their places.
-    pub(super) fn mark_waiting(&self, transcript: &mut Transcript, waiting: &[CallId]) {
+    /// Tells one event of a worker: a line under the row of the call that spawned it, or one above it.
+    pub(super) fn tell_below(&self, transcript: &mut Transcript, node: NodeId, event: &Event, now: i64) {
+        let row = match event {
+            Event::Spawned(spawned) => self.block_of(spawned.call),
+            _ => None,
+        };
+        transcript.tell_work(row, node, event, now);
+    }
+
+    /// Marks the calls that wait with their places among all `of`, which begin with them.
+    pub(super) fn mark_waiting(&self, transcript: &mut Transcript, waiting: &[CallId], of: usize) {
         for (at, call) in waiting.iter().enumerate() {
             if let Some(open) = self.open.get(call) {
-                let state = ToolState::Waits { place: at + 1, of: waiting.len() };
+                let state = ToolState::Waits { place: at + 1, of };
                 edit_row(transcript, open.block, |row| row.state = state);
             }
         }
