@@ -29,17 +29,18 @@ impl Ui {
         if self.inbox.of(&row.id).next().is_some() {
             return Activity::Asking;
         }
-        match row.activity {
-            _ if row.current && self.is_running() => Activity::Running,
-            // The one in view is told at once, the list only when it is asked for.
-            _ if row.current => Activity::Idle,
-            told => told,
+        // What goes on in the one in view is told at once, the list only when it is asked for.
+        match (self.conversation() == row.id, self.is_running()) {
+            (true, true) => Activity::Running,
+            (true, false) => Activity::Idle,
+            (false, _) => row.activity,
         }
     }
 
     /// A conversation that is not in view runs.
     pub(super) fn others_run(&self) -> bool {
-        self.conversations.iter().any(|row| !row.current && self.activity(row) != Activity::Idle)
+        let view = self.conversation();
+        self.conversations.iter().any(|row| row.id != view && self.activity(row) != Activity::Idle)
     }
 }
 
