@@ -4,16 +4,16 @@ use super::command::Cmd;
 use super::explaining;
 use super::inbox::Showing;
 use super::pane::{Overlay, PaneKind, Prompt};
-use super::state::{Focus, Retry, Session, Turn, Ui, Window};
+use super::state::{Focus, Session, Ui, Window};
 use super::text::clean_line;
 use crate::access::ModeName;
 use crate::agent::call::CallId;
 use crate::agent::update::{Alert, Preview, Severity};
-use crate::agent::{Ask, Command, Event, Update, UserOrigin};
+use crate::agent::{Ask, Command, Event, NodeId, Update, UserOrigin};
 
 /// Takes one update in, and answers with what has to be done outside.
 pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
-    let Update { conversation, node: _, event } = update;
+    let Update { conversation, node, event } = update;
     let begins = matches!(event, Event::Session { .. });
     let elsewhere = |session: &Session| session.conversation != conversation;
     if !conversation.is_empty() && !begins && ui.session.as_ref().is_some_and(elsewhere) {
@@ -23,12 +23,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
     if begins {
         begin(ui);
     }
-    ui.story.tell(&mut ui.transcript, &event, now);
-    let wrote =
-        matches!(event, Event::Delta { .. } | Event::Reasoning { .. } | Event::Retrying { .. } | Event::Usage { .. });
-    if let Some(turn) = ui.turn.as_mut().filter(|_| wrote) {
-        turn.writing = None;
-    }
+    ui.tree.tell(node, &event, now, ui.replaying);
     match event {
         Event::Session { title, agent, mode, model, rehearsal, window, tool_limit, read_only, .. } => {
             ui.session =
@@ -68,50 +63,18 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             cmds.push(window_title(ui));
             cmds.extend(list_again(ui));
         }
-        Event::TurnStarted { at, .. } => {
-            let since = if ui.replaying { at } else { now };
-            ui.turns += 1;
-            ui.turn = Some(Turn { since, call: 0, retry: None, writing: None, stopping: false });
-        }
         Event::Said { text, origin } => {
-            if ui.replaying && origin == UserOrigin::Person {
+            // A worker's first words are its task, which nobody typed.
+            if ui.replaying && node.is_entry() && origin == UserOrigin::Person {
                 ui.composer.remember(&text);
             }
         }
-        Event::Call(line) => {
-            if let Some(turn) = &mut ui.turn {
-                turn.call = line.number;
-                turn.retry = None;
-            }
+        Event::Call(line) if node.is_entry() => {
             // A check may have changed what calls carry since the last report.
             let reported = ui.entry_report().is_none_or(|report| report.offered == (line.tools, line.tool_bytes));
             let old = !line.grown.is_empty() || !reported;
-            ui.keep_call(line);
             if old && !ui.replaying {
                 cmds.push(Cmd::Submit(Command::Report));
-            }
-        }
-        Event::Delta { .. } | Event::Reasoning { .. } => {
-            if let Some(turn) = &mut ui.turn {
-                turn.retry = None;
-            }
-        }
-        Event::Writing { tool, bytes } => {
-            if let Some(turn) = &mut ui.turn {
-                turn.retry = None;
-                turn.writing = Some((clean_line(&tool), bytes));
-            }
-        }
-        Event::Usage { number, usage, took_ms } => {
-            if let Some(call) = ui.calls.back_mut().filter(|call| call.line.number == number) {
-                call.usage = Some(usage);
-                call.took_ms = Some(took_ms);
-            }
-        }
-        Event::Retrying { message, ms, attempt } => {
-            if let Some(turn) = &mut ui.turn {
-                let until = now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX));
-                turn.retry = Some(Retry { message: clean_line(&message), until, attempt });
             }
         }
         Event::Ask { ask, preview, changed, showing } => {
@@ -131,12 +94,14 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             }
         }
         Event::End { .. } => {
-            ui.turn = None;
-            let open: Vec<_> = ui.inbox.calls().collect();
+            // With the turn end those of all its agents.
+            let open: Vec<_> = ui.inbox.calls().filter(|call| node.is_entry() || call.node() == node).collect();
             for call in open {
                 close_card(ui, call, now);
             }
-            cmds.extend(list_again(ui));
+            if node.is_entry() {
+                cmds.extend(list_again(ui));
+            }
         }
         Event::Report(report) => {
             let agent = report.agent.clone();
@@ -150,11 +115,20 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             let row = ui.panes.row(PaneKind::Conversations).min(last);
             ui.panes.select(PaneKind::Conversations, row);
         }
-        Event::SideCall { .. } | Event::UnusedAllows { .. } => {}
         Event::Diagnostics { lines } => {
             ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
         }
-        Event::Held { .. }
+        // These concern one agent, and its own state has them.
+        Event::TurnStarted { .. }
+        | Event::Call(_)
+        | Event::Delta { .. }
+        | Event::Reasoning { .. }
+        | Event::Writing { .. }
+        | Event::Usage { .. }
+        | Event::Retrying { .. }
+        | Event::SideCall { .. }
+        | Event::UnusedAllows { .. }
+        | Event::Held { .. }
         | Event::Spawned(_)
         | Event::Waiting { .. }
         | Event::Undelivered { .. }
@@ -208,15 +182,11 @@ fn fold_elsewhere(ui: &mut Ui, event: &Event, now: i64) -> Vec<Cmd> {
 }
 
 fn begin(ui: &mut Ui) {
-    ui.transcript.clear();
-    ui.story.clear();
+    ui.tree.clear();
+    ui.panes.node = NodeId::ENTRY;
     ui.inbox.clear();
     // Notices are of the conversation before. Warnings stay until a person puts them away.
     ui.alerts.retain(|shown| shown.alert.severity == Severity::Warning);
-    ui.calls.clear();
-    ui.calls_dropped = 0;
-    ui.turns = 0;
-    ui.turn = None;
     ui.searching = None;
     ui.replaying = true;
     salvage_reason(ui, |_| true);
@@ -250,7 +220,7 @@ fn close_card(ui: &mut Ui, call: CallId, now: i64) {
 
 fn mark_waiting(ui: &mut Ui) {
     let waiting: Vec<_> = ui.inbox.calls().collect();
-    ui.story.mark_waiting(&mut ui.transcript, &waiting);
+    ui.tree.mark_waiting(&waiting);
 }
 
 /// A reason that was being typed for a card that is gone goes to history: nothing a person typed is lost.

@@ -63,6 +63,22 @@ fn any_event() -> impl Strategy<Value = Event> {
             });
             Event::Explained { agent: AgentName::new("assistant"), tool: tool("compute", "run_command"), explanation }
         }),
+        (0u64..3, any::<String>()).prop_map(|(parent, text)| {
+            Event::Spawned(Box::new(crate::agent::Spawned {
+                at: NOW,
+                call: CallId(parent << 32),
+                agent: AgentName::new("coder"),
+                address: text.clone(),
+                task: text.clone(),
+                model: text,
+                ground: crate::agent::Ground::Background,
+                toolsets: Vec::new(),
+            }))
+        }),
+        any::<String>().prop_map(|text| Event::Waiting { workers: vec![text] }),
+        any::<String>().prop_map(|text| Event::Undelivered { from: text.clone(), to: text.clone(), text }),
+        any::<String>()
+            .prop_map(|text| Event::Said { text: format!("[message from a#1] {text}"), origin: UserOrigin::Agent }),
         Just(Event::Diagnostics { lines: vec!["one\u{1b}[2J".to_owned(), String::new()] }),
         Just(ended()),
     ]
@@ -79,8 +95,10 @@ fn any_step() -> impl Strategy<Value = Step> {
     let size = prop_oneof![(0u16..12, 0u16..8), (50u16..70, 10u16..30), (100u16..210, 14u16..60)];
     prop_oneof![
         12 => any_key().prop_map(|key| Step::Msg(Msg::Key(key))),
-        6 => any_event().prop_map(|event| {
-            Step::Msg(Msg::Update(Box::new(Update { conversation: "c1".to_owned(), node: crate::agent::NodeId::ENTRY, event })))
+        6 => (0u32..4, any_event()).prop_map(|(node, event)| {
+            // Every second of them is the entry agent's.
+            let node = crate::agent::NodeId(node.saturating_sub(1));
+            Step::Msg(Msg::Update(Box::new(Update { conversation: "c1".to_owned(), node, event })))
         }),
         1 => any::<String>().prop_map(|text| Step::Msg(Msg::Paste(text))),
         1 => (1usize..40).prop_map(|lines| Step::Msg(Msg::Paste("line\n".repeat(lines)))),
