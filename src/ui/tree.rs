@@ -481,11 +481,9 @@ impl Tree {
 
     /// Marks the calls that wait with their places.
     pub(super) fn mark_waiting(&mut self, waiting: &[CallId]) {
-        let mut nodes: Vec<_> = waiting.iter().map(|call| call.node()).collect();
-        nodes.dedup();
-        for node in nodes {
-            if let Some(Node { scene, .. }) = self.get_mut(node) {
-                scene.story.mark_waiting(&mut scene.transcript, waiting);
+        for (at, call) in waiting.iter().enumerate() {
+            if let Some(Node { scene, .. }) = self.get_mut(call.node()) {
+                scene.story.mark_waiting(&mut scene.transcript, *call, at + 1, waiting.len());
             }
         }
     }
