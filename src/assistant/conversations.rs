@@ -40,9 +40,9 @@ impl Driver {
         match opened {
             Ok(Some(opened)) => self.view(opened).await,
             Ok(None) => self.view_new().await,
-            Err(PortError { cause: Cause::Held { holder }, .. }) if wanted.is_some() => {
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) if wanted.is_some() => {
                 self.view_new().await;
-                self.tell(Event::Held { id: wanted.unwrap_or_default(), holder }).await;
+                self.tell(Event::Held { id: wanted.unwrap_or_default(), holder: message }).await;
             }
             Err(error) => {
                 self.replaced("A new conversation begins, since the last one could not be opened", error).await;
@@ -72,7 +72,9 @@ impl Driver {
                 self.leave();
                 self.view(opened).await;
             }
-            Err(PortError { cause: Cause::Held { holder }, .. }) => self.tell(Event::Held { id, holder }).await,
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) => {
+                self.tell(Event::Held { id, holder: message }).await;
+            }
             Err(error) => self.complain("The conversation could not be opened", error).await,
         }
     }
@@ -83,7 +85,7 @@ impl Driver {
             Ok(id) => match self.setup.store.open(&id) {
                 // Whoever had it has left.
                 Ok(_) => return self.switch_to(&id).await,
-                Err(PortError { cause: Cause::Held { holder }, .. }) => (id, holder),
+                Err(PortError { cause: Cause::Held { .. }, message, .. }) => (id, message),
                 Err(error) => return self.complain("The conversation could not be opened", error).await,
             },
             Err(error) => return self.complain("The conversation could not be opened", error).await,
