@@ -134,6 +134,7 @@ fn a_second_start_says_who_has_the_conversation_and_loses_nothing() {
     first.wait_for("assistant is here");
     first.say("hello");
     first.wait_for("Hello! I am the rehearsal model");
+    first.wait_gone("running");
     let mut second = Terminal::start(&home, &[], 100, 30);
     let screen = second.wait_for("assistant is here");
     let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
