@@ -47,9 +47,8 @@ fn killed_at_twenty_points_every_call_has_one_ending_and_nothing_told_is_missing
         let Ok(_) = std::fs::read_dir(home.state().join("data/conversations")) else { continue };
         let path = only_log(&home.state());
         let id = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        // A command that was being born when its parent was killed has the parent's lock until it is one: it is waited
-        // for here, once, by the kernel.
-        std::fs::File::open(&path).unwrap().lock().unwrap();
+        // A command that was being born when its parent was killed has the parent's lock until it is one: the store
+        // waits for it.
         let (log, opened) = store::Log::open(path.parent().unwrap(), &id).unwrap();
         let mut endings: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         let mut calls = Vec::new();

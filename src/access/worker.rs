@@ -101,6 +101,44 @@ impl World {
         self.refusal(toolset).map(|refusal| refusal.message.clone())
     }
 
+    /// The declared agents that `agent` may spawn (D1), in the order written, each with its description.
+    pub fn delegates(&self, agent: &AgentName) -> Vec<(&AgentName, &str)> {
+        let words = self.declaration(agent).map_or(&[][..], |declared| &declared.delegates_to);
+        let described = words.iter().filter_map(|word| self.declaration(&word.value));
+        described.map(|delegate| (&delegate.name.value, delegate.description.as_str())).collect()
+    }
+
+    /// The agent that `spawn_subagent(agent_type, family)` of this life names (D1, W4).
+    ///
+    /// # Errors
+    /// The result that the model reads: it delegates to nobody of that name, or the family is no toolset of that agent or is
+    /// withheld from this turn (O7).
+    pub fn may_spawn(
+        &self,
+        life: Life<'_>,
+        agent_type: &str,
+        family: Option<&ToolsetName>,
+    ) -> Result<AgentName, String> {
+        let delegates = self.delegates(life.agent);
+        let Some((agent, _)) = delegates.iter().find(|(name, _)| name.as_str() == agent_type) else {
+            let names: Vec<&str> = delegates.iter().map(|(name, _)| name.as_str()).collect();
+            let (asked, names) = (shown(agent_type), names.join(", "));
+            return Err(format!("Unknown agent_type '{asked}'. Available agent_type values: {names}."));
+        };
+        if let Some(family) = family {
+            let available = self.available(agent);
+            if !available.contains(family) {
+                let names: Vec<&str> = available.iter().map(ToolsetName::as_str).collect();
+                let (asked, names) = (shown(family.as_str()), names.join(", "));
+                return Err(format!("Could not spawn '{agent}': it has no toolset '{asked}'. Its toolsets: {names}."));
+            }
+            if let Some(why) = self.may_build(life, family) {
+                return Err(format!("Could not spawn '{agent}': '{family}': {why}"));
+            }
+        }
+        Ok((*agent).clone())
+    }
+
     /// Whether `spawn_subagent` of `agent` has `background` (R20): fixed by its table, so at wiring.
     pub fn spawns_in_background(&self, agent: &AgentName) -> bool {
         self.table(agent).available.iter().any(|toolset| toolset.as_str() == "messaging")

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::print::{self, error, line, piece};
-use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, code_of, start_log};
+use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, start_log};
 use crate::access::{Answer, Attendance};
 use crate::agent::{CallKind, Command, Event, NodeId, TurnEnd, Update, UserOrigin};
 use crate::app::{self, Options, Prepared, Started};
@@ -113,7 +113,7 @@ fn opening(conversation: Option<String>, prepared: &Prepared) -> Result<(Opening
         Some(id) => id,
     };
     let found = app::conversations(&prepared.config).find(&id);
-    Ok((Opening::Stored(id), found.map_or_else(|error| code_of(&error), |_| FAILED)))
+    Ok((Opening::Stored(id), found.map_or_else(|error| Ended::from(error).code, |_| FAILED)))
 }
 
 /// Says `prompt` and shows what comes of it, up to the end of its turn; the exit code.

@@ -168,6 +168,8 @@ impl House {
         }
         let spec = AgentSpec {
             name: AgentName::new(agent),
+            node: crate::agent::NodeId::ENTRY,
+            above: Vec::new(),
             conversation: conversation.to_owned(),
             opener: "You help.".to_owned(),
             max_iterations: 20,

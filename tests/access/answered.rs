@@ -5,10 +5,6 @@ use kokua::access::declare::{Background, ServerDefault, ServerDefaults};
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 fn gated(background: Background) -> World {
     let mut declarations = declare(vec![agent("assistant", 10).available(&["fs"])]);
     declarations.default_pair = default_pair(&["fs.stat"], &[]);
@@ -37,15 +33,7 @@ fn p12_who_can_be_asked_where_the_conversation_is_not_on_screen() {
     ] {
         let mut world = gated(background);
         let (agent, held) = (me(), world.fresh(&me()));
-        let facts = |tool: &str| CallFacts {
-            conversation: "c1",
-            agent: &agent,
-            tool: held.get(&id(tool)).unwrap(),
-            arguments: "{}",
-            attendance,
-            sight,
-            allow_line: None,
-        };
+        let facts = |tool: &str| CallFacts { attendance, sight, ..call(&agent, &held, tool) };
         let case = format!("{attendance:?} {sight:?} {background:?}");
         assert_eq!(world.decide(facts("fs.read_file")), Decision::Run, "{case}");
         match (world.decide(facts("fs.stat")), why) {
@@ -169,15 +157,7 @@ fn p21_an_allow_line_answers_for_its_call_and_never_for_the_floor() {
     let mut world = started(declarations, registry(&["compute"]), builds);
     let held = world.fresh(&me());
     let decide = |world: &mut World, agent: &str, tool: &str, allow_line, attendance| {
-        world.decide(CallFacts {
-            conversation: "c1",
-            agent: &agent_name(agent),
-            tool: held.get(&id(tool)).unwrap(),
-            arguments: "{}",
-            attendance,
-            sight: Sight::OnScreen,
-            allow_line,
-        })
+        world.decide(CallFacts { attendance, allow_line, ..call(&agent_name(agent), &held, tool) })
     };
     for (agent, attendance) in [("assistant", Attendance::Attended), ("coder", Attendance::Unattended)] {
         let Decision::RunAnswered(reason, answer) =
@@ -210,15 +190,7 @@ fn p21_a_floor_that_was_reached_by_a_later_build_stops_allow_lines_and_flags() {
     let mut world = started(declarations, registry(&["compute", "files"]), &[("compute", &["erase"])]);
     world.allow(&["compute".to_owned()]).unwrap();
     let (agent, held) = (me(), world.fresh(&me()));
-    let call = CallFacts {
-        conversation: "c1",
-        agent: &agent,
-        tool: held.get(&id("compute.erase")).unwrap(),
-        arguments: "{}",
-        attendance: Attendance::Attended,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    };
+    let call = call(&agent, &held, "compute.erase");
     let on_a_line = CallFacts { allow_line: Some(1), ..call };
     assert!(matches!(world.decide(call), Decision::RunAnswered(_, Answer::AllowedByFlag { .. })));
     assert!(matches!(world.decide(on_a_line), Decision::RunAnswered(_, Answer::AllowedByLine { .. })));

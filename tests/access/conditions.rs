@@ -7,10 +7,6 @@ use kokua::access::declare::ModeDeclaration;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 /// Something of every kind, `mcp` and `capabilities` by name, and a delegate.
 fn installed() -> Registry {
     let mut registry = registry(&["fs", "compute", "mcp", "capabilities", "later"]);

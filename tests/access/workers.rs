@@ -4,10 +4,6 @@ use crate::common::*;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 fn core_too() -> Vec<ToolFacts> {
     tools(&["spawn_subagent", "activate_skill", "available_tools", "load_tools"])
 }
@@ -365,17 +361,8 @@ fn p4_a_composed_worker_meets_the_default_pair_and_every_gate_of_its_composer() 
     assert_eq!(plain.as_str(), "composed:child#2");
     assert_eq!(gate(&mut world, &plain, "fs.stat"), "runs");
     // What a person allows once is never this worker's for good.
-    let tool = held.get(&id("fs.stat")).unwrap();
-    let call = CallFacts {
-        conversation: "c1",
-        agent: &child,
-        tool,
-        arguments: "{}",
-        attendance: Attendance::Attended,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    };
-    assert_eq!(world.grant(call).unwrap_err(), "fs.stat asks every time: 'composed:child' is a composed worker");
+    let refused = world.grant(call(&child, &held, "fs.stat")).unwrap_err();
+    assert_eq!(refused, "fs.stat asks every time: 'composed:child' is a composed worker");
     // An ended worker has no policy, and what has none is refused.
     world.dissolve(&child);
     assert!(matches!(decide(&mut world, "composed:child", &held, "fs.stat"), Decision::Unresolved(_)));
