@@ -243,13 +243,13 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Held { .. }
         | Event::Diagnostics { .. } => false,
     };
-    if shown {
-        print::json(update)?;
+    if seen.end.is_some() {
+        print::json(&Cost { r#type: "cost", cost: seen.cost.report() })?;
     }
-    if seen.end.is_some() { print::json(&Cost { r#type: "cost", cost: seen.cost.report() }) } else { Ok(()) }
+    if shown { print::json(update) } else { Ok(()) }
 }
 
-/// The last line of `--json`.
+/// The line before the last one of `--json`.
 #[derive(serde::Serialize)]
 struct Cost<'a> {
     r#type: &'static str,
