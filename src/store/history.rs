@@ -6,25 +6,43 @@ use serde_json::Value;
 
 use crate::access::Answer;
 use crate::agent::call::edited_unknown;
-use crate::agent::{CallId, Ending, Record, TurnEnd};
+use crate::agent::{CallId, Ending, NodeId, Record, TurnEnd};
 
 /// What the model reads as the result of a call that the program's end cut off.
 const INTERRUPTED: &str = "Interrupted: the program ended before this call had a result. It may or may not have run.";
 
 /// What must be written after `records` so that every call has its one ending and no turn is open: `Interrupted` for
-/// each call without a result, in call order, then for the open turn. Nothing for a history that ended in order. The
-/// time is the last one known, since nobody knows when the program ended.
+/// each call without a result, in call order, then for the open turn; of workers first, the last one foremost, since they
+/// end before who spawned them. Nothing for a history that ended in order. The time is the last one known, since nobody
+/// knows when the program ended.
 pub fn repair(records: &[Record]) -> Vec<Record> {
     let at = records.iter().rev().find_map(time).unwrap_or(0);
-    let ended: BTreeSet<CallId> = records.iter().filter_map(ended_call).collect();
-    let allowed: BTreeMap<CallId, (&Answer, Option<&Value>)> = records
-        .iter()
+    let mut agents: BTreeMap<NodeId, Vec<&Record>> = BTreeMap::new();
+    for record in records {
+        match record {
+            Record::Worker { node, of } => agents.entry(*node).or_default().push(of),
+            record => agents.entry(NodeId::ENTRY).or_default().push(record),
+        }
+    }
+    let repairs = agents.into_iter().rev().flat_map(|(node, records)| {
+        let of_worker = move |record| Record::Worker { node, of: Box::new(record) };
+        let repairs = repair_agent(&records, at).into_iter();
+        repairs.map(move |record| if node.is_entry() { record } else { of_worker(record) })
+    });
+    repairs.collect()
+}
+
+/// [`repair`] for the records of one agent.
+fn repair_agent(records: &[&Record], at: i64) -> Vec<Record> {
+    let records = || records.iter().copied();
+    let ended: BTreeSet<CallId> = records().filter_map(ended_call).collect();
+    let allowed: BTreeMap<CallId, (&Answer, Option<&Value>)> = records()
         .filter_map(|record| match record {
             Record::Allowed { call, answer, arguments, .. } => Some((*call, (answer, arguments.as_ref()))),
             _ => None,
         })
         .collect();
-    let calls = records.iter().filter_map(|record| match record {
+    let calls = records().filter_map(|record| match record {
         Record::ModelCall { message, .. } => Some(message.calls().map(|call| call.id)),
         _ => None,
     });
@@ -39,12 +57,13 @@ pub fn repair(records: &[Record]) -> Vec<Record> {
             Record::CallEnded { at, call, ending, answer, text, note: None, took_ms: 0 }
         })
         .collect();
-    let open = records.iter().rev().find_map(|record| match record {
+    let open = records().rev().find_map(|record| match record {
         Record::TurnStarted { .. } => Some(true),
         Record::TurnEnded { .. } => Some(false),
         _ => None,
     });
-    if open == Some(true) {
+    // A worker whose first words were cut off was to begin its one turn.
+    if open.unwrap_or_else(|| records().any(|record| matches!(record, Record::Spawned(_)))) {
         repairs.push(Record::TurnEnded { at, end: TurnEnd::Interrupted });
     }
     repairs
@@ -88,6 +107,10 @@ pub(super) fn drop_stray_endings(records: &mut Vec<Record>) -> usize {
     let before = records.len();
     let mut waiting: BTreeSet<CallId> = BTreeSet::new();
     records.retain(|record| {
+        let record = match record {
+            Record::Worker { of, .. } => of,
+            record => record,
+        };
         if let Record::ModelCall { message, .. } = record {
             waiting.extend(message.calls().map(|call| call.id));
         }
