@@ -94,6 +94,14 @@ fn time(record: &Record) -> Option<i64> {
     }
 }
 
+/// A record without the word whose it is.
+pub(super) fn bare(record: &Record) -> &Record {
+    match record {
+        Record::Worker { of, .. } => bare(of),
+        record => record,
+    }
+}
+
 fn ended_call(record: &Record) -> Option<CallId> {
     match record {
         Record::CallEnded { call, .. } => Some(*call),
@@ -107,10 +115,7 @@ pub(super) fn drop_stray_endings(records: &mut Vec<Record>) -> usize {
     let before = records.len();
     let mut waiting: BTreeSet<CallId> = BTreeSet::new();
     records.retain(|record| {
-        let record = match record {
-            Record::Worker { of, .. } => of,
-            record => record,
-        };
+        let record = bare(record);
         if let Record::ModelCall { message, .. } = record {
             waiting.extend(message.calls().map(|call| call.id));
         }
