@@ -40,9 +40,9 @@ impl Driver {
         match opened {
             Ok(Some(opened)) => self.view(opened).await,
             Ok(None) => self.view_new().await,
-            Err(PortError { cause: Cause::Held { holder }, .. }) if wanted.is_some() => {
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) if wanted.is_some() => {
                 self.view_new().await;
-                self.tell(Event::Held { id: wanted.unwrap_or_default(), holder }).await;
+                self.tell(Event::Held { id: wanted.unwrap_or_default(), holder: message }).await;
             }
             Err(error) => {
                 self.replaced("A new conversation begins, since the last one could not be opened", error).await;
@@ -72,7 +72,9 @@ impl Driver {
                 self.leave();
                 self.view(opened).await;
             }
-            Err(PortError { cause: Cause::Held { holder }, .. }) => self.tell(Event::Held { id, holder }).await,
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) => {
+                self.tell(Event::Held { id, holder: message }).await;
+            }
             Err(error) => self.complain("The conversation could not be opened", error).await,
         }
     }
@@ -93,7 +95,7 @@ impl Driver {
                 self.leave();
                 return self.view(opened).await;
             }
-            Err(PortError { cause: Cause::Held { holder }, .. }) => holder,
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) => message,
             Err(error) => return self.complain("The conversation could not be opened", error).await,
         };
         match self.setup.store.read(&id) {
@@ -119,7 +121,7 @@ impl Driver {
     pub(super) async fn is_refused(&mut self, what: &str) -> bool {
         let Some(holder) = self.live().and_then(|live| live.read_only.clone()) else { return false };
         let hint = Some("/new begins another conversation.".to_owned());
-        self.alert(Severity::Notice, format!("{what}: {holder} has it open."), hint).await;
+        self.alert(Severity::Notice, format!("{what}: {holder}"), hint).await;
         true
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::house::{Bench, House, Options, alerts, call, calls, events, words};
 
 const HELD: &str = "conversation-1";
-const HOLDER: &str = "another kokua (process 4242, since 21:04)";
+const HOLDER: &str = "\"conversation-1\" is open in another kokua (process 4242, since 21:04)";
 
 /// A house with one conversation, which another program has open.
 async fn house() -> House {
@@ -90,9 +90,9 @@ async fn read_only_shows_the_records_and_whatever_would_write_is_refused_with_th
     assert_eq!(
         alerts(&told),
         [
-            format!("Nothing can be said here: {HOLDER} has it open."),
-            format!("The mode stays as it is: {HOLDER} has it open."),
-            format!("The title stays as it is: {HOLDER} has it open."),
+            format!("Nothing can be said here: {HOLDER}"),
+            format!("The mode stays as it is: {HOLDER}"),
+            format!("The title stays as it is: {HOLDER}"),
         ]
     );
     assert!(!told.iter().any(|event| matches!(event, Event::Titled { .. } | Event::Mode { .. })));
