@@ -69,6 +69,8 @@ fn agent() -> (World, Run) {
     world.resolve().expect("every entry matches");
     let spec = AgentSpec {
         name: AgentName::new(AGENT),
+        node: kokua::agent::NodeId::ENTRY,
+        above: Vec::new(),
         conversation: "c1".to_owned(),
         opener: "You help.".to_owned(),
         max_iterations: 10,

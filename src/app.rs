@@ -8,6 +8,7 @@ pub mod everything;
 pub mod explained;
 pub mod first_run;
 pub mod log;
+mod models;
 pub mod screen;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,20 +21,23 @@ use tokio::sync::mpsc;
 
 use crate::access::name::{did_you_mean, near, shown};
 use crate::access::{
-    AgentName, Attendance, Fault, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts, ToolsetName, World,
+    AgentName, Attendance, BuildRefusal, Fault, HeldTool, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts,
+    ToolsetName, World,
 };
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::Built;
 use crate::assistant::capabilities::Capabilities;
 use crate::assistant::checks::Health;
-use crate::assistant::{self, AgentSettings, Handle, Opening, Setup, Titles, ports};
+use crate::assistant::ports::{Cause, PortError};
+use crate::assistant::{self, Handle, Opening, Setup, Titles, ports};
 use crate::config::{self, Config, Locations, Problems, Sandbox};
 use crate::tool::{Services, Toolset};
 use crate::ui::action::{KeyFault, KeyMap};
 use crate::ui::theme::{Colours, SHIPPED, Theme};
 use crate::{model, store, system, toolsets};
 
-use adapters::{AuditPort, Machine, ModelPort, StorePort, SwitchesInFile};
+use adapters::{AuditPort, Machine, StorePort, SwitchesInFile};
+use models::{Models, settings_of};
 
 /// How long the driver may take to end what runs when the person leaves.
 pub const LEAVING: Duration = Duration::from_secs(3);
@@ -103,6 +107,15 @@ impl From<Problems> for StartError {
     }
 }
 
+impl From<PortError> for StartError {
+    fn from(PortError { message, hint, cause }: PortError) -> Self {
+        match cause {
+            Cause::Asked => other(message, hint),
+            Cause::Outside | Cause::Held { .. } => failed(message, hint),
+        }
+    }
+}
+
 /// A checked configuration with startup's builds: everything that needs no model and no network.
 pub struct Prepared {
     /// The configuration.
@@ -115,8 +128,8 @@ pub struct Prepared {
     pub alerts: Vec<Alert>,
     /// Agents not checked for shadowed tools, because a resident toolset of theirs was not built (N4): for the log.
     pub not_checked: Vec<AgentName>,
-    /// `--model`, else what the configuration says of the entry agent.
-    pub model: Option<String>,
+    /// `--model`.
+    pub asked_model: Option<String>,
     /// `--only` of `kokua run` (W6).
     pub only: Option<BTreeSet<ToolName>>,
     /// `--mode` (W3).
@@ -128,11 +141,29 @@ pub struct Prepared {
 impl Prepared {
     /// K6: what the tools that run programs can do, of those that the entry agent holds from the start.
     pub fn exec_line(&self) -> String {
-        let entry = self.capabilities.world.entry();
-        let held = self.capabilities.world.fresh(entry);
-        let programs: Vec<String> =
-            held.tools().iter().filter(|tool| tool.risk == Risk::Exec).map(|tool| tool.id.name.to_string()).collect();
-        let names = programs.join(" and ");
+        let world = &self.capabilities.world;
+        // What spawns or composes a worker runs no program itself; what that worker holds is counted with the worker.
+        let program = |tool: &HeldTool| {
+            tool.risk == Risk::Exec && tool.id.toolset().is_some_and(|toolset| toolset.as_str() != "capabilities")
+        };
+        let (mut programs, mut holders) = (Vec::new(), Vec::new());
+        for agent in world.reachable() {
+            let held = world.fresh(agent);
+            let names: Vec<&ToolName> =
+                held.tools().iter().filter(|tool| program(tool)).map(|tool| &tool.id.name).collect();
+            if !names.is_empty() {
+                holders.push(agent.as_str());
+            }
+            let new: Vec<String> =
+                names.iter().map(ToString::to_string).filter(|name| !programs.contains(name)).collect();
+            programs.extend(new);
+        }
+        let entry = world.entry();
+        let whose = match holders.as_slice() {
+            [only] if *only == entry.as_str() => String::new(),
+            _ => format!(" ({})", holders.join(", ")),
+        };
+        let names = format!("{}{whose}", programs.join(" and "));
         match self.config.compute.sandbox {
             _ if programs.is_empty() => format!("{entry} starts without a tool that runs programs."),
             Sandbox::Off => {
@@ -144,13 +175,15 @@ impl Prepared {
 
     /// The model string of `agent` as people may see it, as far as it is known without asking any server.
     pub fn model_of(&self, agent: &AgentName) -> Option<String> {
-        let own = if agent == self.capabilities.world.entry() {
-            self.model.clone()
-        } else {
-            self.config.effective(agent).model.map(str::to_owned)
-        };
-        let model = own.or_else(|| system::environment::variable("KOKUA_MODEL").filter(|text| !text.trim().is_empty()));
+        let named = self.named_model(agent).map(str::to_owned);
+        let model =
+            named.or_else(|| system::environment::variable("KOKUA_MODEL").filter(|text| !text.trim().is_empty()));
         model.map(|text| config::without_credentials(&text))
+    }
+
+    /// The model string of `agent` as the command line or the configuration has it (D2).
+    fn named_model(&self, agent: &AgentName) -> Option<&str> {
+        models::configured(&self.config, self.asked_model.as_deref(), self.capabilities.world.entry(), Some(agent))
     }
 }
 
@@ -226,23 +259,28 @@ async fn prepare_from(
     let world = &capabilities.world;
     let agents = world.declarations().agents.iter().map(|agent| &agent.name.value);
     for name in agents.flat_map(|agent| world.resident(agent)).collect::<Vec<_>>() {
-        if capabilities.world.last_build(&name).is_none() && capabilities.world.failure(&name).is_none() {
-            build(&mut capabilities, &name, &mut alerts).await;
-            // P9: its entries were pending, so nothing else says that they match nothing.
-            let refusal = capabilities.world.refusal(&name);
-            alerts.extend(refusal.map(|refusal| warning(format!("'{name}' is refused: {}", refusal.message))));
-        }
+        // P9: its entries were pending, so nothing else says that they match nothing.
+        let refusal = build_once(&mut capabilities, &name, &mut alerts).await;
+        alerts.extend(refusal.map(|refusal| warning(format!("'{name}' is refused: {refusal}"))));
     }
     let shadows = capabilities.world.shadows();
     alerts.extend(shadows.alerts.into_iter().map(warning));
     alerts.extend(capabilities.world.idle_floor().into_iter().map(warning));
     let not_checked = shadows.not_checked;
     capabilities.refresh_checks(system::clock::now_ms(), CHECK_TIMEOUT).await;
-    let model = options.model.clone().or_else(|| config.effective(capabilities.world.entry()).model.map(str::to_owned));
     let mode = options.mode.as_deref().map(|name| capabilities.world.mode(name)).transpose();
     let mode = mode.map_err(|sentence| other(format!("--mode: {sentence}"), None))?;
-    let mut prepared =
-        Prepared { config, locations, capabilities, alerts, not_checked, model, only: None, mode, selection: None };
+    let mut prepared = Prepared {
+        config,
+        locations,
+        capabilities,
+        alerts,
+        not_checked,
+        asked_model: options.model.clone(),
+        only: None,
+        mode,
+        selection: None,
+    };
     prepared.only = only(&mut prepared, &options.only).await?;
     Ok(prepared)
 }
@@ -298,6 +336,21 @@ async fn build(capabilities: &mut Capabilities, name: &ToolsetName, alerts: &mut
     }
 }
 
+/// [`build`], unless it was tried or nothing installs that; the refusal that it came to, if it came to one.
+async fn build_once<'a>(
+    capabilities: &'a mut Capabilities,
+    name: &ToolsetName,
+    alerts: &mut Vec<Alert>,
+) -> Option<&'a BuildRefusal> {
+    let world = &capabilities.world;
+    let tried = world.last_build(name).is_some() || world.failure(name).is_some() || world.refusal(name).is_some();
+    if tried || !world.registry().contains(name.as_str()) {
+        return None;
+    }
+    build(capabilities, name, alerts).await;
+    capabilities.world.refusal(name)
+}
+
 /// What is installed, with every table checked against it.
 struct Installed {
     world: World,
@@ -326,7 +379,7 @@ impl Installed {
         let later = later_faults(config);
         match World::new(config.declarations.clone(), registry) {
             Ok(mut world) if faults.is_empty() && later.is_empty() => {
-                world.define_core(crate::agent::core_tools().into_iter().map(|tool| tool.facts).collect());
+                define_core(&mut world);
                 Ok(Self { world, toolsets })
             }
             checked => {
@@ -337,21 +390,21 @@ impl Installed {
     }
 }
 
+/// Tells the world every core tool, and those of each agent that say whom it may spawn.
+fn define_core(world: &mut World) {
+    let facts = |tools: Vec<crate::agent::BuiltTool>| tools.into_iter().map(|tool| tool.facts).collect();
+    world.define_core(facts(crate::agent::core_tools()));
+    let agents: Vec<AgentName> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
+    for agent in agents {
+        let own = facts(crate::agent::core_tools_of(world, &agent));
+        world.define_core_of(&agent, own);
+    }
+}
+
 /// What this version cannot do yet: it is said, and nothing is taken for what it is not.
 fn later_faults(config: &Config) -> Vec<Fault> {
-    let declarations = &config.declarations;
     let mut faults = Vec::new();
-    for agent in &declarations.agents {
-        if let Some(first) = agent.delegates_to.first() {
-            let name = &agent.name.value;
-            let message = format!(
-                "delegates_to of [agents.{name}] names workers, and spawning workers comes with a later version"
-            );
-            let hint = Some("write delegates_to = [] for now".to_owned());
-            faults.push(Fault { rule: "D1", span: Some(first.span), message, hint });
-        }
-    }
-    if declarations.auto_approval {
+    if config.declarations.auto_approval {
         let message = "[security.auto_approval].enabled: reviewers come with a later version".to_owned();
         let hint = Some("set enabled = false: review entries then ask you, as confirm entries do".to_owned());
         faults.push(Fault { rule: "V1", span: None, message, hint });
@@ -432,28 +485,27 @@ pub async fn start(
     titles: Titles,
     opening: Opening,
 ) -> Result<Started, StartError> {
-    let Prepared { config, locations, capabilities, mut alerts, not_checked: _, model, only, mode, selection } =
+    let Prepared { config, locations, capabilities, mut alerts, not_checked: _, asked_model, only, mode, selection } =
         prepared;
-    let selection = match selection {
-        Some(selection) => selection,
-        None => select_model(&config, model.as_deref()).await?,
-    };
-    let client = client(&config, &capabilities.world, &selection)?;
-    alerts.extend(client.notices().iter().cloned().map(warning));
-    let settings = config.effective(capabilities.world.entry());
+    let entry = capabilities.world.entry().clone();
+    let models = Models::new(&config, &entry, asked_model.as_deref(), selection).await?;
+    alerts.extend(models.alerts(&capabilities.world));
+    let (agents, composed) = settings_of(&config, &models);
+    let model = ports::Models::of(&models, &entry).map_err(|failure| other(failure.message, failure.hint))?;
     let setup = Setup {
-        agent: AgentSettings {
-            opener: settings.system_message.unwrap_or(OPENER).trim().to_owned(),
-            max_iterations: settings.max_iterations,
-            concurrent_tools: config.assistant.concurrent_tools,
-            max_attempts: config.provider(client.spec().provider.name()).max_attempts,
-        },
+        agents,
+        composed,
         capabilities,
         agent_cache_cap: config.assistant.agent_cache_cap,
         check_timeout: CHECK_TIMEOUT,
         preview_timeout: PREVIEW_TIMEOUT,
-        model: Arc::new(ModelPort(client)),
-        store: Arc::new(StorePort(store::directory(&config.data))),
+        model,
+        models: Arc::new(models),
+        max_depth: config.capabilities.max_depth,
+        presence: minutes(config.security.presence_minutes),
+        approval_timeout: (config.security.approval_timeout_minutes > 0)
+            .then(|| minutes(config.security.approval_timeout_minutes)),
+        store: Arc::new(StorePort::new(&config.data)),
         audit: Arc::new(AuditPort(store::AuditLog::new(&config.data))),
         surroundings: Arc::new(Machine),
         switches: Arc::new(SwitchesInFile::new(locations, &config.source)),
@@ -468,20 +520,25 @@ pub async fn start(
     Ok(Started { handle, updates })
 }
 
+/// That many minutes.
+fn minutes(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count) * 60)
+}
+
 /// The stored conversation that changed last.
 ///
 /// # Errors
 /// The folder can't be read.
 pub fn latest_conversation(config: &Config) -> Result<Option<String>, StartError> {
-    let listing = list_conversations(config).map_err(|error| failed(error.message, error.hint))?;
-    Ok(listing.0.into_iter().next().map(|summary| summary.id))
+    let (conversations, _) = list_conversations(config)?;
+    Ok(conversations.into_iter().next().map(|summary| summary.id))
 }
 
 /// The stored conversations, newest first, and a fragment for each that can't be read.
 ///
 /// # Errors
 /// The folder can't be read.
-pub fn list_conversations(config: &Config) -> Result<(Vec<ConversationSummary>, Vec<String>), ports::PortError> {
+pub fn list_conversations(config: &Config) -> Result<(Vec<ConversationSummary>, Vec<String>), PortError> {
     let listing = store::list(&store::directory(&config.data), None).map_err(adapters::port_error)?;
     Ok((listing.conversations, listing.faults))
 }
@@ -497,23 +554,18 @@ pub fn contain_panics(config: &Config) {
 
 /// The stored conversations, without a driver.
 pub fn conversations(config: &Config) -> impl ports::Store {
-    StorePort(store::directory(&config.data))
+    StorePort::new(&config.data)
 }
 
 /// Which model that is, without a client for it.
 async fn select_model(config: &Config, configured: Option<&str>) -> Result<model::Selection, StartError> {
-    let environment = |name: &str| system::environment::variable(name);
-    let candidates = model::Candidates::usual(&config.providers, &environment);
-    model::select(configured, &environment, &candidates).await.map_err(|error| other(error.message, Some(error.hint)))
+    select(config, configured).await.map_err(|error| other(error.message, Some(error.hint)))
 }
 
-/// The entry agent's model.
-fn client(config: &Config, world: &World, selection: &model::Selection) -> Result<model::Client, StartError> {
-    let environment = |name: &str| system::environment::variable(name);
-    let settings = config.effective(world.entry());
-    let declared = config.providers.get(selection.spec.provider.name());
-    model::Client::new(&selection.spec, declared, settings.thinking, settings.generation, &environment)
-        .map_err(|failure| other(failure.message, failure.hint))
+async fn select(config: &Config, configured: Option<&str>) -> Result<model::Selection, model::SpecError> {
+    let environment = &system::environment::variable;
+    let candidates = model::Candidates::usual(&config.providers, environment);
+    model::select(configured, environment, &candidates).await
 }
 
 fn facts(toolset: &dyn Toolset) -> ToolsetFacts {

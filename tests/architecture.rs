@@ -86,7 +86,7 @@ const CRATE_HOMES: &[(&str, &[&str])] = &[
     ("pulldown_cmark", &["ui"]),
     ("ratatui", &["ui", "terminal"]),
     ("reqwest", &["model"]),
-    ("rustix", &["toolsets", "terminal"]),
+    ("rustix", &["system", "toolsets", "terminal"]),
     ("rustls", &["model", "app"]),
     ("schemars", &["tool", "toolsets"]),
     ("secrecy", &["model", "app"]),

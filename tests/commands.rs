@@ -212,7 +212,7 @@ fn k3_a_start_has_a_line_for_each_agent() {
             table("confirm = []")
         ),
         "reader: 2 available, 2 resident, declared in [agents.reader.tools], line".to_owned(),
-        "researcher: all (7) available, 2 resident, declared in [agents.researcher.tools], line".to_owned(),
+        "researcher: all (9) available, 2 resident, declared in [agents.researcher.tools], line".to_owned(),
     ];
     let lines: Vec<&str> = said.lines().skip(1).take(3).collect();
     for (line, expected) in lines.iter().zip(&expected) {

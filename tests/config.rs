@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kokua::access::declare::Background;
 use kokua::access::report::ToolsetState;
 use kokua::access::{AgentName, Available, Declarations, Fault, Span, Spanned};
 use kokua::app::{self, Prepared, StartError};
-use kokua::config::settings::{SECTIONS, Setting, section_at};
+use kokua::config::settings::{Applies, SECTIONS, Setting, section_at};
 use kokua::config::{self, Config, Locations, NewValue, Problems, Sandbox, Source, Thinking, WriteError};
 use pretty_assertions::assert_eq;
 
@@ -212,6 +213,28 @@ fn no_file_breaks_the_reader() {
 fn absent_sandbox_runs_nothing() {
     assert_eq!(parse("").unwrap().compute.sandbox, Sandbox::None);
     assert_eq!(parse("[compute]\nsandbox = \"off\"").unwrap().compute.sandbox, Sandbox::Off);
+}
+
+#[test]
+fn p12_what_waits_out_of_sight_and_for_how_long() {
+    let config = parse("").unwrap();
+    assert_eq!(config.declarations.background, Background::Park);
+    assert_eq!((config.security.presence_minutes, config.security.approval_timeout_minutes), (15, 0));
+    let config =
+        parse("[security]\nbackground = \"deny\"\npresence_minutes = 1\napproval_timeout_minutes = 5\n").unwrap();
+    assert_eq!(config.declarations.background, Background::Deny);
+    assert_eq!((config.security.presence_minutes, config.security.approval_timeout_minutes), (1, 5));
+}
+
+#[test]
+fn d3_how_deep_workers_compose_workers() {
+    let depth = |text: &str| parse(text).map(|config| config.capabilities.max_depth);
+    assert_eq!(depth("").unwrap(), 3);
+    assert_eq!(depth("[capabilities]\nmax_depth = 0\n").unwrap(), 0);
+    assert_eq!(depth("[capabilities]\nmax_depth = 16\n").unwrap(), 16);
+    assert!(depth("[capabilities]\nmax_depth = 17\n").is_err());
+    let setting = section_at("capabilities").unwrap().settings.iter().find(|setting| setting.key == "max_depth");
+    assert_eq!(setting.unwrap().applies, Applies::Hot);
 }
 
 #[test]
@@ -455,7 +478,6 @@ fn the_example_loads_with_every_comment_in_force() {
 fn the_example_knows_every_section_and_nearly_every_key() {
     let left_to_the_reference = [
         "assistant.system_message",
-        "agents.<name>.delegates_to",
         "agents.<name>.thinking",
         "agents.<name>.tools.review",
         "security.auto_approval.enabled",

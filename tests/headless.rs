@@ -181,6 +181,42 @@ fn k1_agents_and_k2_toolsets_print_what_the_configuration_says() {
     assert_eq!(agents["agents"][0]["name"], "assistant");
 }
 
+/// What `kokua agents` prints is what would run: the entry agent's model is the command line's before its own, another's is
+/// its own before that.
+#[test]
+fn d2_agents_prints_each_agents_model() {
+    let home = Home::with_config(
+        "[agents.assistant]\nmodel = \"ollama:boss\"\ndelegates_to = [\"coder\", \"reader\"]\n[agents.coder]\n\
+         model = \"ollama:coder\"\n[agents.reader]\n",
+    );
+    let models = |arguments: &[&str]| {
+        let out = home.kokua(arguments).output().unwrap();
+        let agents: Value = serde_json::from_slice(&out.stdout).unwrap();
+        let agents = agents["agents"].as_array().unwrap().clone();
+        agents.into_iter().map(|agent| agent["model"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        models(&["agents", "--json"]),
+        ["ollama:boss", "ollama:coder", "rehearsal"],
+        "$KOKUA_MODEL is the default"
+    );
+    let asked = ["agents", "--json", "--model", "ollama:asked"];
+    assert_eq!(models(&asked), ["ollama:asked", "ollama:coder", "ollama:asked"]);
+}
+
+#[test]
+fn d2_a_worker_without_a_key_is_said_and_the_program_starts() {
+    let home = Home::with_config(
+        "[agents.assistant]\ndelegates_to = [\"coder\"]\n[agents.coder]\nmodel = \"openai:gpt\"\n[agents.alone]\n\
+         model = \"mistral:m\"\n",
+    );
+    let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 0, "{stderr}");
+    assert!(stderr.contains("coder can't work for another agent: no key for openai at api.openai.com"), "{stderr}");
+    assert!(stderr.contains("OPENAI_API_KEY") && !stderr.contains("alone"), "{stderr}");
+}
+
 /// A coder that adds one gate of its own drops the default's others; `kokua agents` says so under its policy.
 #[test]
 fn k1_dropped_defaults_are_seen_at_once() {
@@ -196,7 +232,8 @@ fn k1_dropped_defaults_are_seen_at_once() {
 /// P9: what only an agent that nothing reaches would build is said at the start, not when somebody misses it.
 #[test]
 fn p9_a_toolset_that_is_refused_after_the_start_is_an_alert() {
-    let home = Home::with_config(include_str!("configs/valid/p9_an_agent_that_nobody_reaches.toml"));
+    let one = include_str!("configs/valid/p9_an_agent_that_nobody_reaches.toml");
+    let home = Home::with_config(&format!("{one}\n[agents.second.tools]\navailable = [\"misc\"]\n"));
     let out = home.kokua(&["config", "check"]).output().unwrap();
     let stderr = String::from_utf8_lossy(&out.stderr);
     assert_eq!(code(&out), 0, "{stderr}");
@@ -204,7 +241,8 @@ fn p9_a_toolset_that_is_refused_after_the_start_is_an_alert() {
         stderr.contains("'misc' is refused: 'misc.ecko'") && stderr.contains("did you mean 'misc.echo'?"),
         "{stderr}"
     );
-    assert!(String::from_utf8_lossy(&out.stdout).contains("2 agents, nothing that stops a start"), "{out:?}");
+    assert_eq!(stderr.matches("is refused").count(), 1, "two agents would hold it: {stderr}");
+    assert!(String::from_utf8_lossy(&out.stdout).contains("3 agents, nothing that stops a start"), "{out:?}");
 }
 
 #[test]
@@ -331,13 +369,13 @@ fn a_conversation_that_cannot_be_opened_is_never_replaced_by_a_new_one() {
         let said = [&out.stdout[..], &out.stderr].concat();
         assert!(String::from_utf8_lossy(&said).contains("no stored conversation begins with '0000000'"), "{out:?}");
     }
-    // As another process has it that shows it.
+    // As another process has it that does not say so.
     let held = std::fs::File::open(&log).unwrap();
     held.try_lock().unwrap();
     for name in [id, "latest"] {
         let out = home.kokua(&["run", "-p", "hello", "--conversation", name]).output().unwrap();
         assert_eq!(code(&out), 1, "{out:?}");
-        assert!(String::from_utf8_lossy(&out.stderr).contains("another kokua has "), "{out:?}");
+        assert!(String::from_utf8_lossy(&out.stderr).contains("\"hello\" is open in another kokua\n"), "{out:?}");
     }
     drop(held);
     assert_eq!(std::fs::read(common::only_log(&home.state())).unwrap(), before);

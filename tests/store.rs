@@ -16,8 +16,8 @@ use kokua::agent::{
     AssistantMessage, CallId, CallKind, Ending, Failure, FailureKind, Opaque, Part, Reasoning, Record, Retry, Severity,
     StopReason, ToolCall, TurnEnd, Usage, UserMessage, UserOrigin, loads,
 };
+use kokua::store::holder::Holder;
 use kokua::store::{self, Log, StoreError};
-use kokua::system::LockError;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
@@ -244,18 +244,153 @@ fn a_call_keeps_its_ledger_and_an_unknown_word_in_one_costs_no_call() {
 }
 
 #[test]
-fn a_second_writer_is_refused_and_told_which_file() {
+fn a_second_writer_is_refused_and_told_who_has_it() {
     let directory = tempfile::tempdir().unwrap();
-    let log = Log::create(directory.path(), ID, &agent(), 1).unwrap();
+    let mut log = Log::create(directory.path(), ID, &agent(), 1).unwrap();
     let error = Log::open(directory.path(), ID).unwrap_err();
-    assert!(matches!(error, StoreError::Lock(LockError::Held { .. })));
-    assert_eq!(error.to_string(), format!("another kokua has {} open", log.path().display()));
+    let said = error.to_string();
+    assert!(said.starts_with(&format!("conversation {ID} is open in this kokua (since ")), "{said}");
     assert!(error.hint().is_some());
-    assert!(matches!(store::remove(directory.path(), ID), Err(StoreError::Lock(_))));
-    assert!(matches!(store::rename(directory.path(), ID, "t"), Err(StoreError::Lock(_))));
+    assert!(error.holder().is_some_and(|holder| said.ends_with(&holder)));
+    log.append(&Record::Titled { title: "Tidy the \u{202e}build".into() }).unwrap();
+    let said = store::remove(directory.path(), ID).unwrap_err().to_string();
+    assert!(said.starts_with("\"Tidy the \\u{202e}build\" is open in this kokua (since "), "{said}");
+    assert!(matches!(store::rename(directory.path(), ID, "t"), Err(StoreError::Held { .. })));
     assert_eq!(store::list(directory.path(), Some(ID)).unwrap().conversations.len(), 1, "listing takes no lock");
     drop(log);
     Log::open(directory.path(), ID).unwrap();
+}
+
+fn holder(directory: &Path) -> std::path::PathBuf {
+    directory.join(format!("{ID}.holder"))
+}
+
+#[test]
+fn who_has_a_log_is_written_beside_it_while_that_is_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let log = Log::create(directory, ID, &agent(), 1).unwrap();
+    let written: Holder = serde_json::from_slice(&fs::read(holder(directory)).unwrap()).unwrap();
+    assert_eq!(written.process, std::process::id());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(holder(directory)).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(store::list(directory, None).unwrap().conversations.len(), 1, "it is no conversation");
+    assert_eq!(store::find(directory, &ID[..8]).unwrap(), ID);
+    drop(log);
+    assert!(!holder(directory).exists());
+    let (log, _) = Log::open(directory, ID).unwrap();
+    assert!(holder(directory).exists());
+    drop(log);
+    assert!(!holder(directory).exists());
+    // Neither a log that can't be opened nor one that is gone leaves one behind.
+    fs::write(path(directory), "no header").unwrap();
+    assert!(matches!(Log::open(directory, ID), Err(StoreError::NoHeader { .. })));
+    assert!(!holder(directory).exists());
+    fs::write(holder(directory), "{}").unwrap();
+    store::remove(directory, ID).unwrap();
+    assert!(!holder(directory).exists());
+}
+
+/// The holder that the file names.
+fn leave_behind(directory: &Path, process: u32) {
+    let log = Log::open(directory, ID).unwrap();
+    let own: Holder = serde_json::from_slice(&fs::read(holder(directory)).unwrap()).unwrap();
+    drop(log);
+    fs::write(holder(directory), serde_json::to_vec(&Holder { process, ..own }).unwrap()).unwrap();
+}
+
+/// A process that ended, and was waited for.
+fn dead() -> u32 {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id()
+}
+
+#[test]
+fn what_a_process_that_ended_left_behind_keeps_nobody_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    drop(Log::create(directory, ID, &agent(), 1).unwrap());
+    for left in [None, Some("not JSON"), Some("{\"process\":1}")] {
+        leave_behind(directory, dead());
+        if let Some(left) = left {
+            fs::write(holder(directory), left).unwrap();
+        }
+        drop(Log::open(directory, ID).unwrap());
+        assert!(!holder(directory).exists());
+    }
+}
+
+/// A command that was being born when its parent ended, or closed the log, has the lock until it is one.
+#[test]
+fn a_lock_that_nobody_who_runs_has_is_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    drop(Log::create(directory, ID, &agent(), 1).unwrap());
+    for remove in [false, true] {
+        for left in [None, Some(dead())] {
+            if !path(directory).exists() {
+                drop(Log::create(directory, ID, &agent(), 1).unwrap());
+            }
+            if let Some(process) = left {
+                leave_behind(directory, process);
+            }
+            let held = fs::File::open(path(directory)).unwrap();
+            held.lock().unwrap();
+            std::thread::scope(|scope| {
+                let waiting = scope
+                    .spawn(|| if remove { store::remove(directory, ID) } else { Log::open(directory, ID).map(drop) });
+                drop(held);
+                waiting.join().unwrap().unwrap();
+            });
+        }
+    }
+}
+
+#[test]
+fn one_that_runs_is_not_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    drop(Log::create(directory, ID, &agent(), 1).unwrap());
+    let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    leave_behind(directory, child.id());
+    let held = fs::File::open(path(directory)).unwrap();
+    held.lock().unwrap();
+    let error = Log::open(directory, ID).unwrap_err();
+    let expected = format!("conversation {ID} is open in another kokua (process {}, since ", child.id());
+    assert!(error.to_string().starts_with(&expected), "{error}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_long_answer_is_kept_whole_once() {
+    let data = tempfile::tempdir().unwrap();
+    let text = "wörter ".repeat(2_000);
+    let file = store::keep_answer(data.path(), &text).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    let name = file.strip_prefix(data.path().join("answers")).unwrap().to_str().unwrap();
+    let (digits, end) = name.split_at(16);
+    assert!(digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && end == ".txt", "{name}");
+    let before = fs::metadata(&file).unwrap().modified().unwrap();
+    assert_eq!(store::keep_answer(data.path(), &text).unwrap(), file);
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), before, "it is left as it is");
+    assert_ne!(store::keep_answer(data.path(), "another").unwrap(), file);
+    fs::write(&file, "changed").unwrap();
+    store::keep_answer(data.path(), &text).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let blocked = tempfile::tempdir().unwrap();
+    fs::write(blocked.path().join("answers"), "a file").unwrap();
+    let error = store::keep_answer(blocked.path(), "x").unwrap_err();
+    assert!(error.to_string().contains("answers"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What models read about capability, word for word: `available_tools`, `load_tools`, unknown names, the names line.
+//! What models read about capability, word for word: `available_tools`, `load_tools`, `list_capabilities`, unknown names, the
+//! names line.
 //!
 //! Texts only; what is true is asked of the world.
 
@@ -7,8 +8,13 @@ use super::held::{Arrival, Held, HeldTool, LoadOutcome};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolsetName, WireName, near, shown};
 use super::offer::{Chain, Filter};
 use super::planted::{Bug, planted};
-use super::registry::ToolFacts;
+use super::registry::{ToolFacts, ToolsetFacts};
+use super::worker::CAPABILITIES;
 use super::world::World;
+
+/// The first line of `list_capabilities`: what is installed is not what is held.
+const INSTALLED: &str = "Installed here, which is not a list of what you hold. Each line ends with what it is to you: held; loadable \
+                         (call load_tools); compose only (name it in compose_subagent); off (not now).";
 
 /// A toolset's state in `available_tools` (R5).
 enum Listed {
@@ -90,6 +96,45 @@ impl World {
             );
         }
         lines.join("\n")
+    }
+
+    /// The answer of `list_capabilities(filter)` (D3): what is installed, by name, each line ending with what it is to this
+    /// caller. The filter is a part of a name or description in any casing.
+    pub fn capabilities(&self, life: Life<'_>, filter: &str) -> String {
+        let filter = filter.trim();
+        let wanted = filter.to_lowercase();
+        let fits = |facts: &&ToolsetFacts| {
+            facts.name.as_str() != CAPABILITIES
+                && (facts.name.as_str().contains(&wanted) || facts.description.to_lowercase().contains(&wanted))
+        };
+        let mut found: Vec<&ToolsetFacts> = self.registry.toolsets().iter().filter(fits).collect();
+        if found.is_empty() {
+            return format!(
+                "No capability matches '{}'. Call list_capabilities with no filter to see them all.",
+                shown(filter)
+            );
+        }
+        found.sort_by(|one, other| one.name.cmp(&other.name));
+        let line = |facts: &&ToolsetFacts| {
+            format!("{} [{}]: {} - {}", facts.name, facts.kind, facts.description, self.reach(life, facts))
+        };
+        let lines = found.iter().map(line);
+        std::iter::once(INSTALLED.to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What an installed toolset is to this caller (D3).
+    fn reach(&self, life: Life<'_>, facts: &ToolsetFacts) -> &'static str {
+        let listed = self.listed(life, &facts.name);
+        let loads = self.core_tools(life.agent).contains(&"load_tools")
+            && self.table(life.agent).available.contains(&facts.name);
+        match listed {
+            Listed::Resident | Listed::Loaded => "held",
+            Listed::Loadable if loads => "loadable",
+            Listed::Loadable if !facts.entry_agent_only && self.may_build(life, &facts.name).is_none() => {
+                "compose only"
+            }
+            Listed::Loadable | Listed::Refused(_) | Listed::Off(_) => "off",
+        }
     }
 
     /// The error result for a wire name that is not held (A12): near names out of `offered` and the toolset to load. Says

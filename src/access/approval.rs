@@ -54,6 +54,19 @@ pub struct CallFacts<'a> {
     pub allow_line: Option<u32>,
 }
 
+impl<'a> CallFacts<'a> {
+    /// A call of the conversation on screen that no allow line covers.
+    pub fn on_screen(
+        conversation: &'a str,
+        agent: &'a AgentName,
+        tool: &'a HeldTool,
+        arguments: &'a str,
+        attendance: Attendance,
+    ) -> Self {
+        Self { conversation, agent, tool, arguments, attendance, sight: Sight::OnScreen, allow_line: None }
+    }
+}
+
 /// Why one call asks first.
 #[derive(Clone, Copy)]
 pub(super) enum Gate<'a> {

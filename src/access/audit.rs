@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::approval::{Attendance, CallFacts, Sight};
+use super::approval::{Attendance, CallFacts};
 use super::conditions::{Conditions, Life, Trigger};
 use super::grant::Answer;
 use super::held::{Arrival, Held, HeldTool};
@@ -332,7 +332,7 @@ fn of_tool(state: &RowState) -> Option<&Withheld> {
 }
 
 fn decided(withheld: &Withheld) -> Option<&Withheld> {
-    Some(withheld).filter(|withheld| withheld.filter != Filter::NotLoaded)
+    Some(withheld).filter(|withheld| withheld.filter.decides())
 }
 
 /// Cuts changes so that no piece has more than [`ROWS`] rows.
@@ -522,15 +522,7 @@ fn not_held(world: &World, life: Life<'_>, id: &ToolId) -> String {
 fn gate(world: &mut World, conversation: &str, agent: &AgentName, tool: &HeldTool, call: &PastCall) -> Verdict {
     // Equal arguments have equal digests, and that is all that a grant asks of them.
     let arguments = call.arguments.as_deref().unwrap_or_default();
-    let facts = CallFacts {
-        conversation,
-        agent,
-        tool,
-        arguments,
-        attendance: call.attendance,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    };
+    let facts = CallFacts::on_screen(conversation, agent, tool, arguments, call.attendance);
     // An entry of `--allow` or a grant that this world does not take answers nothing.
     let (mut allowed, mut granted, mut why_not) = (false, None, None);
     match &call.answer {

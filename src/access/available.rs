@@ -63,9 +63,9 @@ impl Table {
         Self { available, resident, deferred, skills, core }
     }
 
-    /// A worker composed from `toolsets`: no residency, so everything is there from its start (R15), and no core tool.
-    pub(super) fn composed(toolsets: &[ToolsetName]) -> Self {
-        Self { available: toolsets.to_vec(), resident: toolsets.to_vec(), ..Self::default() }
+    /// A composed worker that holds `toolsets`: no residency, so everything is there from its start (R15), and no core tool.
+    pub(super) fn composed(toolsets: Vec<ToolsetName>) -> Self {
+        Self { available: toolsets.clone(), resident: toolsets, ..Self::default() }
     }
 
     /// Everything that it can ever hold, in available order, skills that it does not name last.

@@ -12,7 +12,7 @@ use super::declare::{AgentDeclaration, Available};
 use super::held::{Arrival, Held};
 use super::mode::ModeName;
 use super::name::{AgentName, Owner, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{Chain, Filter, offer};
+use super::offer::{Chain, Filter, offer, size};
 use super::policy::{Entry, GateList, Policy};
 use super::registry::ToolFacts;
 use super::world::World;
@@ -182,9 +182,7 @@ pub fn weight(world: &World, agent: &AgentName) -> Weight {
 
 fn carried(world: &World, agent: &AgentName, held: &Held) -> (usize, usize) {
     let conditions = world.default_conditions();
-    let kept = offer(world, Life::new(agent, held).under(&conditions)).kept;
-    let kept = kept.iter().filter_map(|index| held.tools().get(*index));
-    kept.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
+    size(offer(world, Life::new(agent, held).under(&conditions)).tools(held))
 }
 
 /// Everything that the agent of this table can ever do.
@@ -228,7 +226,7 @@ pub fn capability(world: &World, declared: &AgentDeclaration) -> Capability {
         toolsets.insert(toolset.clone(), Listed { line, residency, residency_line, build });
     }
     for name in world.core_tools(agent) {
-        if let Some(facts) = world.core(&ToolName::new(*name)) {
+        if let Some(facts) = world.core(agent, &ToolName::new(*name)) {
             let id = ToolId::core(name);
             let ability = ability(world, agent, &id, facts);
             tools.insert(id, ability);
@@ -282,9 +280,7 @@ fn ability(world: &World, agent: &AgentName, id: &ToolId, facts: &ToolFacts) -> 
             let conditions = world.default_conditions();
             let chain = Chain::new(world, &conditions);
             let mut reasons = chain.withholds(chain.absent(id, facts.trigger));
-            // Whether it is loaded, and whether its trigger holds, is not what it can ever do.
-            let lasting = |filter: &Filter| !matches!(filter, Filter::NotLoaded | Filter::Trigger);
-            let found = reasons.find(|(filter, _)| lasting(filter));
+            let found = reasons.find(|(filter, _)| filter.lasts());
             found.map(|(_, reason)| Stand::new(reason.text.clone(), reason.line()))
         },
         // The default mode's is `withheld`.
@@ -319,7 +315,7 @@ fn entries_on(world: &World, agent: &AgentName, toolset: &ToolsetName) -> Vec<St
     for (mode, _) in world.modes() {
         let conditions = Conditions { mode: Some(mode.clone()), ..Conditions::default() };
         let chain = Chain::new(world, &conditions);
-        let withheld = chain.withholds(chain.toolset(&owner)).filter(|(filter, _)| *filter != Filter::NotLoaded);
+        let withheld = chain.withholds(chain.toolset(&owner)).filter(|(filter, _)| filter.decides());
         entries.extend(withheld.map(|(_, reason)| reason.text));
     }
     entries.extend(world.server_gate(toolset).map(|gate| format!("default of {}", gate.table())));

@@ -82,6 +82,11 @@ impl AllowList {
         Self::new(self.names.clone(), held)
     }
 
+    /// What is on it, by declared name.
+    pub fn names(&self) -> &BTreeSet<ToolName> {
+        &self.names
+    }
+
     /// Why the tool at this place of the held list is outside, if it is; `None`: it is not held.
     pub(super) fn excludes(&self, place: Option<usize>) -> Option<&'static str> {
         match place.and_then(|place| self.held.get(place)) {

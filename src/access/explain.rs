@@ -172,13 +172,12 @@ pub fn explain(world: &World, life: Life<'_>, tool: &ToolId, call: Option<&CallF
 }
 
 /// The filter that keeps the whole of `toolset` out of every call of this life, if one does: W1, W2 for all of it, W3 or W4.
+/// What W6 says of a toolset depends on whether its tools are held: each tool's row says it.
 pub fn off(world: &World, life: Life<'_>, toolset: &ToolsetName) -> Option<(Filter, Reason)> {
     let owner = super::name::Owner::Toolset(toolset.clone());
     let chain = Chain::new(world, life.conditions);
-    // What W6 says of a toolset depends on whether its tools are held: each tool's row says it.
-    let of_all = |filter: &Filter| !matches!(filter, Filter::NotLoaded | Filter::Trigger | Filter::Exclusion);
     let mut withholding = chain.withholds(chain.toolset(&owner));
-    withholding.find(|(filter, _)| of_all(filter))
+    withholding.find(|(filter, _)| filter.lasts())
 }
 
 fn explain_available(world: &World, life: Life<'_>, tool: &ToolId) -> Finding {
@@ -321,8 +320,7 @@ fn explain_offered(world: &World, life: Life<'_>, tool: &ToolId, held: &Finding)
         Some((index, holding)) => chain.held(holding, index),
         None => chain.absent(tool, world.trigger(tool)),
     };
-    // That it is not loaded is what `held` says.
-    let withheld = chain.withholds(question).filter(|(filter, _)| *filter != Filter::NotLoaded);
+    let withheld = chain.withholds(question).filter(|(filter, _)| filter.decides());
     let withheld = withheld.map(|(_, reason)| reason);
     let not_held = (!held.yes).then(|| Reason::rule("it is not in the context"));
     let reasons: Vec<Reason> = not_held.into_iter().chain(withheld).collect();

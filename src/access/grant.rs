@@ -181,11 +181,8 @@ impl World {
             Some((agent, text)) if !agent.contains('.') => (AgentName::new(agent), text),
             _ => (self.entry().clone(), written),
         };
-        let agents: Vec<&str> = self.declarations.agents.iter().map(|agent| agent.name.value.as_str()).collect();
-        if !agents.contains(&agent.as_str()) {
-            let hint = did_you_mean(&near(agent.as_str(), agents.iter().copied(), 3))
-                .unwrap_or_else(|| format!("declared agents: {}", agents.join(", ")));
-            return Err(format!("--allow: no agent is named '{}'; {hint}", shown(agent.as_str())));
+        if let Some((fault, hint)) = self.undeclared(&agent) {
+            return Err(format!("--allow: {fault}; {hint}"));
         }
         let entry = GateEntry::parse(text).map_err(|fault| format!("--allow: {fault}"))?;
         if let Some(toolset) = entry.toolset().filter(|toolset| !self.registry.contains(toolset.as_str())) {

@@ -41,4 +41,5 @@ pub use policy::{AskReason, BuildRefusal, Decision, GateList};
 pub use reason::{Place, Reason};
 pub use registry::{Kind, RegisterError, Registry, Risk, ToolFacts, ToolsetFacts, screen};
 pub use report::{AgentReport, report};
+pub use worker::Nested;
 pub use world::{Fact, Workflow, World};

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::conditions::{Conditions, Life, Trigger};
-use super::held::HeldTool;
+use super::held::{Held, HeldTool};
 use super::mode::Mode;
 use super::name::{Owner, ToolId, ToolName, ToolsetName};
 use super::planted::{Bug, planted};
@@ -112,6 +112,18 @@ pub struct Offer {
     pub ledger: Ledger,
 }
 
+impl Offer {
+    /// The held tools that it keeps, in held order.
+    pub(super) fn tools<'a>(&'a self, held: &'a Held) -> impl Iterator<Item = &'a HeldTool> {
+        self.kept.iter().filter_map(|index| held.tools().get(*index))
+    }
+}
+
+/// Tools and bytes of a tool block.
+pub(super) fn size<'a>(tools: impl Iterator<Item = &'a HeldTool>) -> (usize, usize) {
+    tools.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
+}
+
 /// The chain as one agent meets it now, and what it is asked.
 pub(super) struct Chain<'a> {
     world: &'a World,
@@ -158,6 +170,24 @@ const CHAIN: [(Filter, Rule); 7] = [
     (Filter::Exclusion, exclusion),
     (Filter::Trigger, trigger),
 ];
+
+/// Which of the chain count, where not all of it does.
+impl Filter {
+    /// All but W5: that something is not loaded is what residency says, and nobody decided to withhold it.
+    pub(super) fn decides(self) -> bool {
+        self != Self::NotLoaded
+    }
+
+    /// W1 to W4: what depends neither on loads, nor on what was said, nor on what this turn may call.
+    pub(super) fn lasts(self) -> bool {
+        matches!(self, Self::SwitchedOff | Self::Check | Self::Mode | Self::Family)
+    }
+
+    /// W1, W3, W4 and W6: what nobody can load, compose or spawn into now (O7). A check may say yes by the next call.
+    fn forbids_building(self) -> bool {
+        matches!(self, Self::SwitchedOff | Self::Mode | Self::Family | Self::Exclusion)
+    }
+}
 
 /// W1. Core tools belong to no toolset, so it never withholds them (O8).
 fn switched_off(chain: &Chain<'_>, question: &Question<'_>) -> Vec<Reason> {
@@ -268,10 +298,9 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// Why a toolset that is not held can be neither loaded, composed nor spawned into now (O7): W1, W3, W4 or W6.
+    /// Why a toolset that is not held can be neither loaded, composed nor spawned into now (O7).
     pub(super) fn refuses(&self, owner: &'a Owner) -> Option<(Filter, Reason)> {
-        const FINAL: [Filter; 4] = [Filter::SwitchedOff, Filter::Mode, Filter::Family, Filter::Exclusion];
-        self.withholds(self.toolset(owner)).find(|(filter, _)| FINAL.contains(filter))
+        self.withholds(self.toolset(owner)).find(|(filter, _)| filter.forbids_building())
     }
 }
 

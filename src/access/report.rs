@@ -14,7 +14,7 @@ use super::explain::off;
 use super::grant::Grant;
 use super::held::{Arrival, HeldTool};
 use super::name::{AgentName, GateEntry, Owner, ToolId, ToolName, ToolsetName, shown};
-use super::offer::{Chain, Filter, offer};
+use super::offer::{Chain, Filter, offer, size};
 use super::planted::{Bug, planted};
 use super::policy::{Entry, GateList, Policy};
 use super::reason::Reason;
@@ -176,9 +176,14 @@ pub(super) fn source(world: &World, agent: &AgentName) -> Reason {
 /// Everything that is shown of `agent`. `running` and `conversation`: of a running agent; `None`: a fresh one in the default
 /// mode, as far as its resident toolsets were built.
 pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conversation: Option<&str>) -> AgentReport {
-    let (wired, conditions) = (world.fresh(agent), world.default_conditions());
-    let freshness = if running.is_none() { Freshness::Fresh } else { Freshness::Running };
-    let life = running.unwrap_or(Life::new(agent, &wired).under(&conditions));
+    let (wired, conditions);
+    let (life, freshness) = match running {
+        Some(life) => (life, Freshness::Running),
+        None => {
+            (wired, conditions) = (world.fresh(agent), world.default_conditions());
+            (Life::new(agent, &wired).under(&conditions), Freshness::Fresh)
+        }
+    };
     let held = life.held;
     let declared = world.declaration(agent);
     let available = world.available(agent);
@@ -187,9 +192,9 @@ pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conve
     let rest = installed.iter().filter(|facts| !available.contains(&facts.name));
     let toolsets = first.chain(rest).map(|facts| toolset_row(world, life, freshness, facts)).collect();
     let core = held.tools().iter().filter(|tool| tool.arrival == Arrival::Core);
-    let core = core.filter_map(|tool| Some(tool_row(world, life, &tool.id, world.core(&tool.id.name)?))).collect();
-    let kept = offer(world, life).kept;
-    let kept: Vec<&HeldTool> = kept.iter().filter_map(|index| held.tools().get(*index)).collect();
+    let core =
+        core.filter_map(|tool| Some(tool_row(world, life, &tool.id, world.core(agent, &tool.id.name)?))).collect();
+    let offer = offer(world, life);
     let earned: BTreeSet<&str> =
         world.declarations().agents.iter().flat_map(|other| world.core_tools(&other.name.value)).copied().collect();
     let rows = |policy: &Policy| {
@@ -218,8 +223,8 @@ pub fn report(world: &World, agent: &AgentName, running: Option<Life<'_>>, conve
                 world.grants(conversation).into_iter().filter(|grant| grant.agent == *agent).cloned().collect()
             })
             .unwrap_or_default(),
-        start_tools: sum(kept.iter().filter(|tool| tool.arrival != Arrival::Loaded)),
-        offered: sum(kept.iter()),
+        start_tools: size(offer.tools(held).filter(|tool| tool.arrival != Arrival::Loaded)),
+        offered: size(offer.tools(held)),
     }
 }
 
@@ -269,7 +274,7 @@ fn withheld(world: &World, life: Life<'_>, id: &ToolId, tool: &ToolFacts) -> Opt
     let chain = Chain::new(world, life.conditions);
     let held = life.held.place(id).and_then(|index| Some(chain.held(life.held.tools().get(index)?, index)));
     let question = held.unwrap_or_else(|| chain.absent(id, tool.trigger));
-    let mut reasons = chain.withholds(question).filter(|(filter, _)| *filter != Filter::NotLoaded);
+    let mut reasons = chain.withholds(question).filter(|(filter, _)| filter.decides());
     reasons.next().map(|(_, reason)| reason.text)
 }
 
@@ -342,9 +347,4 @@ fn dropped_defaults(world: &World, agent: &AgentName) -> Vec<String> {
         }
     };
     world.policies.default_pair().entries.iter().filter(dropped).map(|entry| shown(&entry.written)).collect()
-}
-
-/// Tools and bytes.
-fn sum<'a>(tools: impl Iterator<Item = &'a &'a HeldTool>) -> (usize, usize) {
-    tools.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
 }

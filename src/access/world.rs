@@ -113,6 +113,8 @@ pub struct World {
     pub(super) facts: BTreeMap<ToolsetName, Said<Fact>>,
     switched_off: BTreeSet<ToolsetName>,
     core: Vec<ToolFacts>,
+    /// Of single agents, before what holds for all.
+    core_of: BTreeMap<AgentName, Vec<ToolFacts>>,
     pub(super) last_grant: u32,
     pub(super) resolved: bool,
 }
@@ -173,6 +175,7 @@ impl World {
             facts: BTreeMap::new(),
             switched_off,
             core: Vec::new(),
+            core_of: BTreeMap::new(),
             last_grant: 0,
             resolved: false,
         })
@@ -182,6 +185,11 @@ impl World {
     /// once, before the first report of a fresh agent.
     pub fn define_core(&mut self, tools: Vec<ToolFacts>) {
         self.core = tools;
+    }
+
+    /// Tells what a core tool of one agent is, where that depends on the agent: `spawn_subagent` says whom it may spawn.
+    pub fn define_core_of(&mut self, agent: &AgentName, tools: Vec<ToolFacts>) {
+        self.core_of.insert(agent.clone(), tools);
     }
 
     /// The declarations.
@@ -254,7 +262,7 @@ impl World {
                 }
                 Slot::Toolset(..) => {}
                 Slot::Core(name) => {
-                    let facts: Vec<ToolFacts> = self.core(&ToolName::new(name)).cloned().into_iter().collect();
+                    let facts: Vec<ToolFacts> = self.core(agent, &ToolName::new(name)).cloned().into_iter().collect();
                     held.add_core(&facts);
                 }
             }
@@ -262,9 +270,8 @@ impl World {
         held
     }
 
-    /// Toolsets that must be built at startup (P7): the resident ones of the entry agent and of every agent that it can
-    /// reach by `delegates_to`, and every skill that the entry agent holds, each once.
-    pub fn startup_builds(&self) -> Vec<ToolsetName> {
+    /// The entry agent, and every agent that it can reach by `delegates_to`, each once.
+    pub fn reachable(&self) -> Vec<&AgentName> {
         let mut agents = vec![&self.entry];
         let mut next = 0;
         while let Some(agent) = agents.get(next) {
@@ -276,8 +283,14 @@ impl World {
             }
             next += 1;
         }
+        agents
+    }
+
+    /// Toolsets that must be built at startup (P7): the resident ones of the entry agent and of every agent that it can
+    /// reach by `delegates_to`, and every skill that the entry agent holds, each once.
+    pub fn startup_builds(&self) -> Vec<ToolsetName> {
         let mut toolsets: Vec<ToolsetName> = Vec::new();
-        let tables = agents.iter().map(|agent| self.table(agent));
+        let tables = self.reachable().into_iter().map(|agent| self.table(agent));
         for toolset in tables.flat_map(|table| table.resident.iter().chain(&table.skills)) {
             if !toolsets.contains(toolset) {
                 toolsets.push(toolset.clone());
@@ -513,9 +526,10 @@ impl World {
         self.last_build(tool.toolset()?)?.iter().find(|facts| facts.name == tool.name)?.trigger
     }
 
-    /// What is known of the core tool of this name, whoever earns it.
-    pub(super) fn core(&self, name: &ToolName) -> Option<&ToolFacts> {
-        self.core.iter().find(|facts| facts.name == *name)
+    /// What is known of the core tool of this name as `agent` earns it.
+    pub(super) fn core(&self, agent: &AgentName, name: &ToolName) -> Option<&ToolFacts> {
+        let own = self.core_of.get(agent).into_iter().flatten();
+        own.chain(&self.core).find(|facts| facts.name == *name)
     }
 
     /// Why `toolset` may not be built again, if P9 refused it.
@@ -531,6 +545,17 @@ impl World {
     /// What `[agents.<name>]` of `agent` says, where there is such a table.
     pub(super) fn declaration(&self, agent: &AgentName) -> Option<&AgentDeclaration> {
         self.declarations.agents.iter().find(|declared| declared.name.value == *agent)
+    }
+
+    /// That no table declares `agent`, and what to write instead; nothing where one does.
+    pub fn undeclared(&self, agent: &AgentName) -> Option<(String, String)> {
+        if self.declaration(agent).is_some() {
+            return None;
+        }
+        let names: Vec<&str> = self.declarations.agents.iter().map(|declared| declared.name.value.as_str()).collect();
+        let hint = did_you_mean(&near(agent.as_str(), names.iter().copied(), 3))
+            .unwrap_or_else(|| format!("declared agents: {}", names.join(", ")));
+        Some((format!("no agent is named '{}'", shown(agent.as_str())), hint))
     }
 
     /// Who composed `agent`, if somebody did.

@@ -11,12 +11,14 @@ use super::input::BuiltTool;
 use super::message::AssistantMessage;
 use super::record::Record;
 use crate::access::planted::{Bug, planted};
-use crate::access::{Held, LoadOutcome, Risk};
+use crate::access::{AgentName, Held, LoadOutcome, Risk, World};
 
 /// `available_tools(filter="")`.
 pub const AVAILABLE_TOOLS: &str = "available_tools";
 /// `load_tools(name)`.
 pub const LOAD_TOOLS: &str = "load_tools";
+/// `spawn_subagent(agent_type, task)`.
+pub const SPAWN_SUBAGENT: &str = "spawn_subagent";
 
 /// Every core tool in held order (R16), whoever earns it: what `World::define_core` is told.
 pub fn core_tools() -> Vec<BuiltTool> {
@@ -45,6 +47,46 @@ pub fn core_tools() -> Vec<BuiltTool> {
             }),
         ),
     ]
+}
+
+/// The core tools of one agent: [`core_tools`] and `spawn_subagent` over whom it delegates to (D1, R20), in held order.
+pub fn core_tools_of(world: &World, agent: &AgentName) -> Vec<BuiltTool> {
+    let spawn = spawn_tool(&world.delegates(agent), world.spawns_in_background(agent));
+    spawn.into_iter().chain(core_tools()).collect()
+}
+
+/// `spawn_subagent` with its menu; nothing for an agent that delegates to nobody (A8).
+fn spawn_tool(delegates: &[(&AgentName, &str)], background: bool) -> Option<BuiltTool> {
+    if delegates.is_empty() {
+        return None;
+    }
+    let line = |(name, description): &(&AgentName, &str)| {
+        let first = description.lines().next().unwrap_or_default().trim();
+        if first.is_empty() { name.to_string() } else { format!("{name} — {first}") }
+    };
+    let menu: Vec<String> = delegates.iter().map(line).collect();
+    let about = include_str!("../../assets/tools/spawn_subagent.md").trim_ascii();
+    let mut properties = json!({
+        "agent_type": {"type": "string", "description": "Which agent."},
+        "task": {"type": "string", "description": "What to do, whole: it sees nothing else of this conversation."},
+        "family": {"type": "string", "description": "Narrows it to one toolset of its own."}
+    });
+    if background && let Some(properties) = properties.as_object_mut() {
+        let about =
+            "Answer with its address at once and let it run beside you; check_agent or await_agents reads its answer.";
+        properties.insert("background".to_owned(), json!({"type": "boolean", "description": about}));
+    }
+    Some(BuiltTool::new(
+        SPAWN_SUBAGENT,
+        Risk::Exec,
+        &format!("{about} Agents: {}.", menu.join("; ")),
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": ["agent_type", "task"],
+            "additionalProperties": false
+        }),
+    ))
 }
 
 /// Toolsets to preload when a conversation is wired again (R12): those that a call's recorded ending says were loaded, each

@@ -35,6 +35,7 @@ pub mod effect;
 pub mod failure;
 pub mod input;
 pub mod loaders;
+mod mail;
 pub mod message;
 pub mod node;
 pub mod prompt;
@@ -44,6 +45,7 @@ mod round;
 pub mod run;
 mod stream;
 pub mod title;
+mod tree;
 mod turn;
 pub mod update;
 
@@ -52,7 +54,7 @@ pub use command::Command;
 pub use delegate::{Request as AgentsRequest, Wiring, Worker};
 pub use effect::{Ask, Author, Effect, TurnEnd};
 pub use input::{BuiltTool, Input, LoadedToolset, Moment, ToolOutcome};
-pub use loaders::{core_tools, loads};
+pub use loaders::{core_tools, core_tools_of, loads};
 pub use message::{
     AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Opaque, Part, Reasoning, Request, ResultMessage,
     Retry, StopReason, ToolCall, ToolChoice, ToolDefinition, Usage, UserMessage, UserOrigin,
@@ -62,5 +64,6 @@ pub use record::{OfferRecord, Record};
 pub use replay::replay;
 pub use run::{AgentSpec, Run, Skipped};
 pub use title::{placeholder, title_from, title_request};
+pub use tree::{ANSWER_LIMIT, Tree, TreeInput};
 pub use turn::QUEUE_LIMIT;
 pub use update::{Activity, Alert, CallLine, ConversationSummary, Event, Severity, Update};

@@ -9,19 +9,20 @@ use super::effect::{Ask, Author, Effect, TurnEnd};
 use super::input::{LoadedToolset, ToolOutcome};
 use super::loaders;
 use super::message::ResultMessage;
+use super::node::Ground;
 use super::record::Record;
 use super::turn::{Phase, Round, Step, ended_by};
 use super::update::{Event, Severity};
 use crate::access::planted::{Bug, planted};
 use crate::access::{
-    Answer, Arrival, AskReason, Attendance, CallFacts, Decision, HeldTool, Owner, Sight, ToolsetName, answers,
+    Answer, Arrival, AskReason, Attendance, CallFacts, Decision, HeldTool, Owner, ToolsetName, answers,
 };
 
 impl Step<'_> {
     fn round(&mut self) -> Option<&mut Round> {
         match &mut self.run.turn.as_mut()?.phase {
             Phase::Round(round) => Some(round),
-            Phase::Model(_) => None,
+            Phase::Model(_) | Phase::Waiting(_) => None,
         }
     }
 
@@ -171,8 +172,7 @@ impl Step<'_> {
             tool: &tool,
             arguments: &canonical,
             attendance: self.attendance(),
-            // The conversation in view is the only one that runs.
-            sight: Sight::OnScreen,
+            sight: self.run.sight,
             allow_line: None,
         };
         let decision = self.world.decide(facts);
@@ -194,7 +194,7 @@ impl Step<'_> {
 
     fn ask(&mut self, index: usize, tool: &HeldTool, arguments: Value, reason: AskReason) {
         let grantable = self.world.ungrantable(&self.run.spec.name, &tool.id).is_none();
-        let chain = vec![self.run.spec.name.clone()];
+        let chain = std::iter::once(&self.run.spec.name).chain(&self.run.spec.above).cloned().collect();
         let Some(call) = self.call(index) else { return };
         let (id, tool, risk, author) = (call.id, tool.id.clone(), tool.risk, Author::Model);
         call.asked = Some(arguments.clone());
@@ -304,8 +304,34 @@ impl Step<'_> {
                 let text = self.world.available_tools(self.run.life(), &word("filter"));
                 self.end(index, Ending::Ok, text, None);
             }
+            loaders::SPAWN_SUBAGENT => self.spawn(index, &word("agent_type"), &word("task"), arguments),
             name => self.end(index, Ending::Failed, format!("Tool '{name}' has no implementation."), None),
         }
+    }
+
+    /// D1: hands the task over to the tree, or says why not.
+    fn spawn(&mut self, index: usize, agent_type: &str, task: &str, arguments: &Value) {
+        let background = arguments.get("background").and_then(Value::as_bool).unwrap_or_default();
+        let family = arguments.get("family").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+        let family = family.map(ToolsetName::new);
+        let agent = match self.world.may_spawn(self.run.life(), agent_type, family.as_ref()) {
+            Ok(agent) => agent,
+            Err(text) => return self.end(index, Ending::Failed, text, None),
+        };
+        let refusal = if task.is_empty() {
+            Some("A sub-agent needs a task: it sees nothing of this conversation but that.")
+        } else if background && self.attendance() == Attendance::Unattended {
+            Some("Nobody is at this turn, so no worker of it runs in the background. Spawn it without `background`.")
+        } else {
+            None
+        };
+        if let Some(text) = refusal {
+            return self.end(index, Ending::Failed, text.to_owned(), None);
+        }
+        let ground = if background { Ground::Background } else { Ground::Foreground };
+        let Some(call) = self.call(index).map(|call| call.id) else { return };
+        self.tell(Event::Running { call });
+        self.out.push(Effect::Delegate { call, agent, task: task.to_owned(), family, ground });
     }
 
     /// R5–R10: one build per name, however many calls ask for it.

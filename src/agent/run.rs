@@ -8,15 +8,18 @@ use super::call::{CallId, Ending};
 use super::effect::Effect;
 use super::input::{BuiltTool, Input, LoadedToolset, Moment};
 use super::loaders;
-use super::message::{AssistantMessage, Failure, Message, ResultMessage, StopReason, ToolDefinition, UserOrigin};
+use super::message::{
+    AssistantMessage, Failure, FailureKind, Message, ResultMessage, StopReason, ToolDefinition, UserOrigin,
+};
+use super::node::NodeId;
 use super::prompt;
 use super::record::Record;
 use super::replay;
 use super::turn::{Step, Turn};
 use crate::access::mode::DEFAULT_MODE;
 use crate::access::{
-    AgentName, Arrival, Conditions, Held, Ledger, Life, LoadOutcome, ModeName, Risk, Slot, ToolId, ToolName,
-    ToolsetName, Trigger, World,
+    AgentName, Arrival, Attendance, Conditions, Held, Ledger, Life, LoadOutcome, ModeName, Risk, Sight, Slot, ToolId,
+    ToolName, ToolsetName, Trigger, World,
 };
 
 /// What a run is made of.
@@ -24,6 +27,10 @@ use crate::access::{
 pub struct AgentSpec {
     /// The agent.
     pub name: AgentName,
+    /// Which of the conversation's agents it is.
+    pub node: NodeId,
+    /// Who stands above it, its delegator first; empty for the entry agent.
+    pub above: Vec<AgentName>,
     /// The conversation's id.
     pub conversation: String,
     /// The opener of its system message.
@@ -69,6 +76,10 @@ pub struct Run {
     pub(super) last_toolsets: Option<Vec<String>>,
     /// The ledger of this session's last model call.
     pub(super) last_ledger: Option<Ledger>,
+    /// Where its conversation is (P12).
+    pub(super) sight: Sight,
+    /// What its last model call failed with for good.
+    pub(super) failed_by: Option<FailureKind>,
     /// Preloads that the log does not name yet.
     pub(super) unrecorded: Vec<ToolsetName>,
     skipped: Vec<Skipped>,
@@ -96,6 +107,7 @@ impl Run {
         });
         let last = last.filter(|_| answered.is_none_or(|agent| *agent == spec.name));
         let names: Vec<_> = preloaded.iter().map(|build| build.toolset.clone()).collect();
+        let node = spec.node;
         let mut run = Self {
             spec,
             held: Held::default(),
@@ -105,7 +117,9 @@ impl Run {
             definitions: Vec::new(),
             system: String::new(),
             history: rebuild(history),
-            next_call: next_call(history),
+            next_call: next_call(history, node),
+            sight: Sight::OnScreen,
+            failed_by: None,
             turn: None,
             last_toolsets: last,
             last_ledger: None,
@@ -113,7 +127,7 @@ impl Run {
             skipped: Vec::new(),
         };
         let builds: Vec<LoadedToolset> = resident.into_iter().chain(preloaded).collect();
-        let core = loaders::core_tools();
+        let core = loaders::core_tools_of(world, &run.spec.name);
         let mut guidance = Vec::new();
         for slot in world.wiring(&run.spec.name, &names) {
             match slot {
@@ -217,6 +231,25 @@ impl Run {
         &self.skipped
     }
 
+    /// Its conversation came into view, or left it (P12).
+    pub fn look(&mut self, sight: Sight) {
+        self.sight = sight;
+    }
+
+    /// Its last words: a worker's answer.
+    pub(super) fn answer(&self) -> String {
+        let last = self.history.iter().rev().find_map(|message| match message {
+            Message::Assistant(answer) => Some(answer.text()),
+            Message::User(_) | Message::Result(_) => None,
+        });
+        last.unwrap_or_default()
+    }
+
+    /// Whether a person is at its turn; nobody is at none.
+    pub(super) fn attendance(&self) -> Attendance {
+        self.turn.as_ref().map_or(Attendance::Unattended, |turn| turn.attendance)
+    }
+
     /// Whether a turn is open.
     pub fn is_running(&self) -> bool {
         self.turn.is_some()
@@ -257,13 +290,13 @@ fn loading_call(records: &[Record], toolset: &ToolsetName) -> Option<CallId> {
     })
 }
 
-fn next_call(records: &[Record]) -> u64 {
+fn next_call(records: &[Record], node: NodeId) -> u64 {
     let numbers = records.iter().flat_map(|record| match record {
         Record::ModelCall { message, .. } => message.calls().map(|call| call.id.0).collect(),
         Record::CallEnded { call, .. } => vec![call.0],
         _ => Vec::new(),
     });
-    numbers.max().map_or(1, |highest| highest.saturating_add(1))
+    numbers.max().unwrap_or(CallId::of(node, 0).0).saturating_add(1)
 }
 
 /// The messages of a conversation: results stand behind the answer whose calls they end, in call order, whatever the

@@ -150,6 +150,11 @@ impl Stream {
         AssistantMessage { parts: self.parts, stop: self.stop }
     }
 
+    /// Its words so far.
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// What is kept of an answer that failed: its words. Its calls never came to be.
     pub(super) fn words(mut self) -> AssistantMessage {
         self.parts.retain(|part| !matches!(part, Part::Call(_)));

@@ -9,8 +9,8 @@ use super::effect::{Effect, TurnEnd};
 use super::failure::{Trouble, backoff};
 use super::input::{Input, Moment};
 use super::message::{
-    AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Request, Retry, StopReason, ToolChoice, Usage,
-    UserMessage, UserOrigin,
+    AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Part, Request, Retry, StopReason, ToolChoice,
+    Usage, UserMessage, UserOrigin,
 };
 use super::prompt;
 use super::record::{OfferRecord, Record};
@@ -37,8 +37,28 @@ pub(super) struct Turn {
     /// How often words that joined gave it a fresh budget; at most `max_iterations` times.
     refreshed: u32,
     /// Said meanwhile, for the next round.
-    queued: VecDeque<String>,
+    queued: VecDeque<Queued>,
+    /// Addresses of the workers that run in the background for it (D7).
+    background: Vec<String>,
     pub phase: Phase,
+}
+
+/// Words that wait for a round.
+#[derive(Debug, PartialEq, Eq)]
+enum Queued {
+    /// A person's.
+    Person(String),
+    /// Another agent's, by the bus's count, behind the mark that says whose (D6).
+    Mail(usize, String),
+}
+
+impl Turn {
+    /// Whether what waits would give a round: a person's words always do, those of agents while they may still extend the
+    /// turn, so that two agents cannot keep each other going without end.
+    fn goes_on(&self, max: u32) -> bool {
+        let person = self.queued.iter().any(|queued| matches!(queued, Queued::Person(_)));
+        person || (!self.queued.is_empty() && (self.refreshed < max || self.spent < max))
+    }
 }
 
 /// What a turn is at.
@@ -48,6 +68,8 @@ pub(super) enum Phase {
     Model(Box<ModelCall>),
     /// The calls of a round are worked off.
     Round(Round),
+    /// It has its end, and stays open for workers in the background (D7).
+    Waiting(TurnEnd),
 }
 
 /// One model call, over all its tries.
@@ -109,7 +131,8 @@ impl<'a> Step<'a> {
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
             Input::LoadEnded { call, result } => self.load_ended(call, result),
             Input::KeptBack { call, why } => self.kept_back(call, &why),
-            Input::Mail { .. } | Input::Background { .. } => {}
+            Input::Mail { mail, text } => self.mail(mail, text),
+            Input::Background { workers } => self.background(workers),
             Input::Stop => self.stop(TurnEnd::Stopped),
             Input::Leave => self.stop(TurnEnd::Interrupted),
         }
@@ -159,9 +182,39 @@ impl<'a> Step<'a> {
         if turn.queued.len() >= QUEUE_LIMIT {
             self.undelivered(&text, "too much already waits for the next round");
         } else {
-            turn.queued.push_back(text.clone());
+            turn.queued.push_back(Queued::Person(text.clone()));
             self.narrow(only);
             self.tell(Event::Queued { text });
+            self.wake();
+        }
+    }
+
+    /// A message of another agent joins at the next round, or ends unread.
+    fn mail(&mut self, mail: usize, text: String) {
+        match &mut self.run.turn {
+            Some(turn) if turn.queued.len() < QUEUE_LIMIT => turn.queued.push_back(Queued::Mail(mail, text)),
+            Some(_) | None => return self.out.push(Effect::Unread { mail }),
+        }
+        self.wake();
+    }
+
+    /// A turn that waits for its workers is at a round's boundary already.
+    fn wake(&mut self) {
+        let max = self.run.spec.max_iterations.max(1);
+        let Some(turn) = &self.run.turn else { return };
+        if matches!(turn.phase, Phase::Waiting(_)) && turn.goes_on(max) {
+            self.deliver();
+            self.call_model(CallKind::Agent);
+        }
+    }
+
+    /// D7: the turn stays open until the last of them has ended.
+    fn background(&mut self, workers: Vec<String>) {
+        let Some(turn) = &mut self.run.turn else { return };
+        turn.background = workers;
+        if let (Phase::Waiting(end), true) = (&turn.phase, turn.background.is_empty()) {
+            let end = end.clone();
+            self.end_turn(end);
         }
     }
 
@@ -193,8 +246,16 @@ impl<'a> Step<'a> {
         self.tell(Event::Said { text, origin: UserOrigin::Person });
         self.run.history.push(Message::User(message));
         let round = Round { calls: Vec::new(), kept: Vec::new(), joins: false };
-        let (queued, phase) = (VecDeque::new(), Phase::Round(round));
-        self.run.turn = Some(Turn { attendance, began: at, number: 0, spent: 0, refreshed: 0, queued, phase });
+        self.run.turn = Some(Turn {
+            attendance,
+            began: at,
+            number: 0,
+            spent: 0,
+            refreshed: 0,
+            queued: VecDeque::new(),
+            background: Vec::new(),
+            phase: Phase::Round(round),
+        });
         self.call_model(CallKind::Agent);
     }
 
@@ -270,7 +331,7 @@ impl<'a> Step<'a> {
     fn model_call(&mut self) -> Option<&mut ModelCall> {
         match &mut self.run.turn.as_mut()?.phase {
             Phase::Model(call) => Some(call),
-            Phase::Round(_) => None,
+            Phase::Round(_) | Phase::Waiting(_) => None,
         }
     }
 
@@ -320,8 +381,9 @@ impl<'a> Step<'a> {
                 Retry::Backoff { .. } | Retry::Never => {
                     let stream = std::mem::take(stream);
                     let usage = stream.usage();
+                    self.run.failed_by = Some(failure.kind);
                     self.record_model(stream.words(), usage, Some(failure.clone()));
-                    self.end_turn(Trouble::Model(failure).end());
+                    self.close(Trouble::Model(failure).end());
                 }
             },
         }
@@ -408,20 +470,20 @@ impl<'a> Step<'a> {
         let max = self.run.spec.max_iterations.max(1);
         let Some((kind, message)) = self.close_model(stream, false) else { return };
         let Some(turn) = &self.run.turn else { return };
-        let (spent, waiting) = (turn.spent, !turn.queued.is_empty());
+        let (spent, waiting) = (turn.spent, turn.goes_on(max));
         let (empty, calls) = (message.text().trim().is_empty(), message.calls().next().is_some());
         let truncated = message.stop == Some(StopReason::Length);
         if let Some(StopReason::Refusal(why)) = message.stop {
             self.not_executed(text::declined);
-            self.end_turn(Trouble::Declined(why).end());
+            self.close(Trouble::Declined(why).end());
         } else if kind == CallKind::WrapUp {
             // It may call although it was told not to; nothing runs any more.
             self.not_executed(text::capped);
             self.close_round();
             match (empty, truncated) {
                 (false, _) => self.finish(TurnEnd::WrappedUp),
-                (true, true) => self.end_turn(Trouble::Truncated.end()),
-                (true, false) => self.end_turn(Trouble::Empty.end()),
+                (true, true) => self.close(Trouble::Truncated.end()),
+                (true, false) => self.close(Trouble::Empty.end()),
             }
         } else if calls {
             // Words that wait give a fresh budget at the boundary, so they lift the cap.
@@ -440,7 +502,7 @@ impl<'a> Step<'a> {
             }
             self.finish(TurnEnd::Answered);
         } else if truncated {
-            self.end_turn(Trouble::Truncated.end());
+            self.close(Trouble::Truncated.end());
         } else if waiting {
             self.deliver();
             self.call_model(CallKind::Agent);
@@ -448,7 +510,7 @@ impl<'a> Step<'a> {
             self.say(prompt::NUDGE.to_owned(), UserOrigin::Continuation);
             self.call_model(CallKind::Agent);
         } else {
-            self.end_turn(Trouble::Empty.end());
+            self.close(Trouble::Empty.end());
         }
     }
 
@@ -472,8 +534,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// What a person said meanwhile joins. It gives the turn a fresh budget, `max_iterations` times at most; after that
-    /// one more round.
+    /// What was said meanwhile joins. It gives the turn a fresh budget, `max_iterations` times at most; after that a person's
+    /// words give one more round, and those of agents none.
     fn deliver(&mut self) {
         let max = self.run.spec.max_iterations.max(1);
         let Some(turn) = &mut self.run.turn else { return };
@@ -484,22 +546,42 @@ impl<'a> Step<'a> {
         if turn.refreshed < max {
             turn.refreshed += 1;
             turn.spent = 0;
-        } else {
+        } else if queued.iter().any(|queued| matches!(queued, Queued::Person(_))) {
             turn.spent = turn.spent.min(max - 1);
         }
-        for text in queued {
-            self.say(text, UserOrigin::Person);
+        for queued in queued {
+            match queued {
+                Queued::Person(text) => self.say(text, UserOrigin::Person),
+                Queued::Mail(_, text) => self.say(text, UserOrigin::Agent),
+            }
         }
     }
 
     /// The turn has its answer. Words that still wait make one more round of it.
     fn finish(&mut self, end: TurnEnd) {
-        if self.run.turn.as_ref().is_some_and(|turn| !turn.queued.is_empty()) {
+        let max = self.run.spec.max_iterations.max(1);
+        if self.run.turn.as_ref().is_some_and(|turn| turn.goes_on(max)) {
             self.deliver();
             self.call_model(CallKind::Agent);
         } else {
-            self.end_turn(end);
+            self.close(end);
         }
+    }
+
+    /// The turn has its end: at once, or when its last worker in the background has ended (D7).
+    fn close(&mut self, end: TurnEnd) {
+        let Some(turn) = self.run.turn.as_ref().filter(|turn| !turn.background.is_empty()) else {
+            return self.end_turn(end);
+        };
+        let workers = turn.background.clone();
+        self.close_round();
+        if let TurnEnd::Failed { message, hint } = &end {
+            self.tell(Event::Error { message: message.clone(), hint: hint.clone() });
+        }
+        if let Some(turn) = &mut self.run.turn {
+            turn.phase = Phase::Waiting(end);
+        }
+        self.tell(Event::Waiting { workers });
     }
 
     fn stop(&mut self, end: TurnEnd) {
@@ -525,16 +607,97 @@ impl<'a> Step<'a> {
     fn end_turn(&mut self, end: TurnEnd) {
         self.close_round();
         let Some(turn) = self.run.turn.take() else { return };
+        let only = self.run.conditions.allow.as_ref().map(|allow| allow.names().clone());
         self.run.conditions.allow.clone_from(&self.run.spec.conditions.allow);
-        let why = ended_by(&end);
-        for text in turn.queued {
-            self.undelivered(&text, why);
+        let mut words = Vec::new();
+        for queued in turn.queued {
+            match queued {
+                Queued::Person(text) => words.push(text),
+                Queued::Mail(mail, _) => self.out.push(Effect::Unread { mail }),
+            }
+        }
+        // What a person said is part of this turn or begins the next, never both, never neither; after a stop, and where a
+        // worker has no next turn, they are told that it was not read.
+        let next = matches!(end, TurnEnd::Failed { .. }) && self.run.spec.node.is_entry() && !words.is_empty();
+        if !next {
+            let why = ended_by(&end);
+            for text in &words {
+                self.undelivered(text, why);
+            }
         }
         self.record(Record::TurnEnded { at: self.moment.now, end: end.clone() });
-        if let TurnEnd::Failed { message, hint } = &end {
+        let told = matches!(turn.phase, Phase::Waiting(_));
+        if let TurnEnd::Failed { message, hint } = &end
+            && !told
+        {
             self.tell(Event::Error { message: message.clone(), hint: hint.clone() });
         }
         self.tell(Event::End { end, took_ms: took(turn.began, self.moment.now) });
+        if next {
+            self.start(words.join("\n\n"), turn.attendance, only);
+        }
+    }
+}
+
+impl Run {
+    /// Its workers in the background are stopped before it is.
+    pub(super) fn forget_background(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.background.clear();
+        }
+    }
+
+    /// What goes on and stands in no record yet, as it was told: for a front end that comes back to it.
+    pub(super) fn standing(&self) -> Vec<Event> {
+        let Some(turn) = &self.turn else { return Vec::new() };
+        let mut events = Vec::new();
+        match &turn.phase {
+            Phase::Model(call) => {
+                events.push(Event::Call(call_line(turn.number, call.kind, &call.offer, call.before.as_deref())));
+                if let ModelState::Streaming(stream) = &call.state {
+                    events.extend(stream.parts().iter().filter_map(|part| match part {
+                        Part::Text { text } => Some(Event::Delta { text: text.clone() }),
+                        Part::Reasoning(reasoning) => Some(Event::Reasoning { text: reasoning.text.clone() }),
+                        Part::Call(_) => None,
+                    }));
+                }
+            }
+            Phase::Round(round) => {
+                let runs = |call: &&super::call::Call| call.began.is_some() && !call.ended();
+                events.extend(round.calls.iter().filter(runs).map(|call| Event::Running { call: call.id }));
+            }
+            Phase::Waiting(_) => events.push(Event::Waiting { workers: turn.background.clone() }),
+        }
+        events.extend(turn.queued.iter().filter_map(|queued| match queued {
+            Queued::Person(text) => Some(Event::Queued { text: text.clone() }),
+            Queued::Mail(..) => None,
+        }));
+        events
+    }
+
+    /// What it is at, in words for another agent.
+    pub(super) fn doing(&self) -> String {
+        let Some(turn) = &self.turn else { return "nothing".to_owned() };
+        let names = |state: fn(&CallState) -> bool| match &turn.phase {
+            Phase::Round(round) => {
+                let calls = round.calls.iter().filter(|call| state(&call.state));
+                calls.map(|call| self.shown(&call.wire)).collect::<Vec<_>>().join(", ")
+            }
+            Phase::Model(_) | Phase::Waiting(_) => String::new(),
+        };
+        let runs = names(|state| matches!(state, CallState::Running | CallState::Loading(_) | CallState::Joining(_)));
+        let asks = names(|state| matches!(state, CallState::Asking(_) | CallState::Editing(_)));
+        let mut words = vec![format!("model call {}", turn.number)];
+        if !runs.is_empty() {
+            words.push(format!("runs {}", crate::access::name::shown(&runs)));
+        }
+        if !asks.is_empty() {
+            words.push(format!("waits for the user to allow {}", crate::access::name::shown(&asks)));
+        }
+        if matches!(turn.phase, Phase::Waiting(_)) {
+            words.push(format!("has its answer and waits for {}", turn.background.join(", ")));
+        }
+        words.join(", ")
     }
 }
 

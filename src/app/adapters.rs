@@ -1,6 +1,6 @@
 //! Adapters fitted to the driver's ports. Nothing here decides anything.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
@@ -44,8 +44,18 @@ impl ports::Model for ModelPort {
     }
 }
 
-/// The folder of logs.
-pub(super) struct StorePort(pub(super) PathBuf);
+/// What a data directory keeps of conversations.
+pub(super) struct StorePort {
+    data: PathBuf,
+    /// Its folder of logs.
+    logs: PathBuf,
+}
+
+impl StorePort {
+    pub(super) fn new(data: &Path) -> Self {
+        Self { data: data.to_owned(), logs: store::directory(data) }
+    }
+}
 
 struct LogPort(store::Log);
 
@@ -57,17 +67,17 @@ impl ports::Log for LogPort {
 
 impl ports::Store for StorePort {
     fn create(&self, id: &str, agent: &AgentName, at: i64) -> Result<Box<dyn ports::Log>, PortError> {
-        let log = store::Log::create(&self.0, id, agent, at).map_err(port_error)?;
+        let log = store::Log::create(&self.logs, id, agent, at).map_err(port_error)?;
         Ok(Box::new(LogPort(log)))
     }
 
     fn find(&self, id: &str) -> Result<String, PortError> {
-        store::find(&self.0, id).map_err(port_error)
+        store::find(&self.logs, id).map_err(port_error)
     }
 
     fn open(&self, id: &str) -> Result<ports::Opened, PortError> {
         let id = self.find(id)?;
-        let (log, opened) = store::Log::open(&self.0, &id).map_err(port_error)?;
+        let (log, opened) = store::Log::open(&self.logs, &id).map_err(port_error)?;
         Ok(ports::Opened {
             id,
             agent: opened.header.agent,
@@ -80,7 +90,7 @@ impl ports::Store for StorePort {
     }
 
     fn list(&self) -> Result<Vec<ConversationSummary>, PortError> {
-        let listing = store::list(&self.0, None).map_err(port_error)?;
+        let listing = store::list(&self.logs, None).map_err(port_error)?;
         for fault in &listing.faults {
             tracing::warn!(%fault, "a conversation log could not be read");
         }
@@ -89,14 +99,18 @@ impl ports::Store for StorePort {
 
     fn read(&self, id: &str) -> Result<ports::Read, PortError> {
         let id = self.find(id)?;
-        let opened = store::read(&self.0, &id).map_err(port_error)?;
+        let opened = store::read(&self.logs, &id).map_err(port_error)?;
         Ok(ports::Read { records: opened.records, notices: opened.notices })
     }
 
     fn remove(&self, id: &str) -> Result<String, PortError> {
         let id = self.find(id)?;
-        store::remove(&self.0, &id).map_err(port_error)?;
+        store::remove(&self.logs, &id).map_err(port_error)?;
         Ok(id)
+    }
+
+    fn keep_answer(&self, text: &str) -> Result<PathBuf, PortError> {
+        store::keep_answer(&self.data, text).map_err(port_error)
     }
 }
 
@@ -119,7 +133,11 @@ impl ports::Audit for AuditPort {
 }
 
 pub(super) fn port_error(error: store::StoreError) -> PortError {
-    let cause = if error.is_of_the_asker() { Cause::Asked } else { Cause::Outside };
+    let cause = match error.holder() {
+        Some(holder) => Cause::Held { holder },
+        None if error.is_of_the_asker() => Cause::Asked,
+        None => Cause::Outside,
+    };
     PortError { message: error.to_string(), hint: error.hint().map(str::to_owned), cause }
 }
 

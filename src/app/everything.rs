@@ -1,6 +1,6 @@
 //! Builds that no start needs, for commands that look at everything (K1, K2, K4). Nothing built here is given to anybody.
 
-use super::{CHECK_TIMEOUT, Prepared, build, warning};
+use super::{CHECK_TIMEOUT, Prepared, build_once, warning};
 use crate::access::ToolsetName;
 use crate::system;
 
@@ -34,15 +34,8 @@ impl Prepared {
     /// Builds `name` unless that was tried, through the one function and the hook. The world knows the outcome, and what
     /// could not be built is an alert.
     pub(super) async fn build_once(&mut self, name: &ToolsetName) {
-        let world = &self.capabilities.world;
-        let tried = world.last_build(name).is_some() || world.failure(name).is_some();
-        if tried || world.refusal(name).is_some() || !world.registry().contains(name.as_str()) {
-            return;
-        }
-        build(&mut self.capabilities, name, &mut self.alerts).await;
-        if let Some(refusal) = self.capabilities.world.refusal(name) {
-            self.alerts.push(warning(format!("Could not build '{name}': {refusal}")));
-        }
+        let refusal = build_once(&mut self.capabilities, name, &mut self.alerts).await;
+        self.alerts.extend(refusal.map(|refusal| warning(format!("Could not build '{name}': {refusal}"))));
     }
 
     /// Asks every check that is due, none longer than the limit.

@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Prepared, StartError, failed, other};
-use crate::access::name::{did_you_mean, near, shown};
+use super::{Prepared, StartError, other};
 use crate::access::{
-    AgentName, Attendance, CallFacts, Conditions, Explanation, Life, ModeName, Sight, ToolId, ToolsetName, Trigger,
-    explain,
+    AgentName, Attendance, CallFacts, Conditions, Explanation, Life, ModeName, ToolId, ToolsetName, Trigger, explain,
 };
 use crate::agent::message::UserOrigin;
 use crate::agent::replay::mode;
@@ -45,7 +43,9 @@ impl Prepared {
     /// There is no such agent or conversation, or the arguments are none of this tool's.
     pub async fn explain(&mut self, question: &Question) -> Result<Explained, StartError> {
         let Question { agent, tool, arguments, conversation } = question;
-        self.must_be_declared(agent)?;
+        if let Some((message, hint)) = self.capabilities.world.undeclared(agent) {
+            return Err(other(message, Some(hint)));
+        }
         let past = conversation.as_deref().map(|id| self.past(id)).transpose()?;
         let (records, id) = past.map_or((Vec::new(), None), |(id, records)| (records, Some(id)));
         // What a conversation loaded is its entry agent's; a worker of it would begin afresh, in its mode.
@@ -64,40 +64,21 @@ impl Prepared {
         let conditions = conditions(self, &records);
         let life = Life::new(agent, &held).under(&conditions);
         let arguments = arguments.as_deref().map(|text| self.fitting(tool, text)).transpose()?;
-        let call = arguments.as_deref().zip(held.get(tool)).map(|(arguments, held)| CallFacts {
-            conversation: id.as_deref().unwrap_or_default(),
-            agent,
-            tool: held,
-            arguments,
-            attendance: Attendance::Attended,
-            sight: Sight::OnScreen,
-            allow_line: None,
+        let call = arguments.as_deref().zip(held.get(tool)).map(|(arguments, held)| {
+            let conversation = id.as_deref().unwrap_or_default();
+            CallFacts::on_screen(conversation, agent, held, arguments, Attendance::Attended)
         });
         let explanation = explain(world, life, tool, call.as_ref());
         let mode = conditions.mode.clone().unwrap_or_else(|| world.default_mode());
         Ok(Explained { explanation, mode, conversation: id })
     }
 
-    fn must_be_declared(&self, agent: &AgentName) -> Result<(), StartError> {
-        let agents = &self.capabilities.world.declarations().agents;
-        let names: Vec<&str> = agents.iter().map(|declared| declared.name.value.as_str()).collect();
-        if names.contains(&agent.as_str()) {
-            return Ok(());
-        }
-        let hint = did_you_mean(&near(agent.as_str(), names.iter().copied(), 3))
-            .unwrap_or_else(|| format!("declared agents: {}", names.join(", ")));
-        Err(other(format!("no agent is named '{}'", shown(agent.as_str())), Some(hint)))
-    }
-
     /// A stored conversation's whole id and records.
     fn past(&self, id: &str) -> Result<(String, Vec<Record>), StartError> {
         let store = super::conversations(&self.config);
-        let error = |error: crate::assistant::ports::PortError| match error.cause {
-            crate::assistant::ports::Cause::Asked => other(error.message, error.hint),
-            crate::assistant::ports::Cause::Outside => failed(error.message, error.hint),
-        };
-        let id = store.find(id).map_err(error)?;
-        Ok((id.clone(), store.read(&id).map_err(error)?.records))
+        let id = store.find(id)?;
+        let records = store.read(&id)?.records;
+        Ok((id, records))
     }
 
     /// Arguments that fit the tool's schema, as canonical JSON after coercion.

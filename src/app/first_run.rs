@@ -22,7 +22,7 @@ pub enum Outcome {
 /// The command line is wrong, the terminal can't be used, or the file can't be written.
 pub async fn offer(options: &Options) -> Result<Outcome, StartError> {
     let mut prepared = prepare_shipped(options).await?;
-    let selection = select_model(&prepared.config, prepared.model.as_deref()).await?;
+    let selection = select_model(&prepared.config, prepared.named_model(prepared.capabilities.world.entry())).await?;
     let page = FirstRun {
         config: prepared.config.source.path.display().to_string(),
         data: prepared.config.data.display().to_string(),

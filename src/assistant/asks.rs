@@ -6,23 +6,25 @@
 use std::sync::Arc;
 
 use super::tasks::spawn;
-use super::{Driver, Message, Severity};
+use super::{Driver, Id, Message, Severity};
 use crate::access::Answer;
 use crate::agent::update::Preview;
-use crate::agent::{Ask, CallId, Event, Input};
+use crate::agent::{Ask, CallId, Event, Input, TreeInput};
 
 /// A card that waits.
 pub(super) struct Pending {
     ask: Ask,
     /// What was shown last; `None` until it was.
     shown: Option<Shown>,
+    /// Since when it waits out of sight, if it does (P12).
+    pub(super) parked: Option<i64>,
 }
 
 /// One showing of a card.
 struct Shown {
     number: u64,
-    /// The preview's digest. The arguments are the ask's own: another ask is another card.
-    digest: String,
+    /// Its extra lines. The arguments are the ask's own: another ask is another card.
+    preview: Preview,
 }
 
 /// A person's yes to a card as it was shown to them.
@@ -41,18 +43,39 @@ enum Purpose {
 
 impl Driver {
     /// Makes the card's preview, off the loop, and then shows it.
-    pub(super) fn ask(&mut self, ask: Ask) {
-        if let Some(live) = &mut self.live {
-            live.asks.insert(ask.call, Pending { ask: ask.clone(), shown: None });
+    pub(super) fn ask(&mut self, id: &Id, ask: Ask) {
+        let call = ask.call;
+        if let Some(live) = self.lives.get_mut(id) {
+            live.asks.insert(call, Pending { ask: ask.clone(), shown: None, parked: None });
+        }
+        if !self.is_viewed(id) {
+            self.park(id, call);
         }
         let shown = ask.clone();
-        self.preview(&ask, Purpose::Show(Box::new(shown)));
+        self.preview(id, &ask, Purpose::Show(Box::new(shown)));
     }
 
-    fn preview(&self, ask: &Ask, purpose: Purpose) {
-        let Some(live) = &self.live else { return };
-        let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
-        let tool = live.tools.get(&ask.tool).cloned();
+    /// Shows every open card of a conversation that came into view again, as it was shown last.
+    pub(super) async fn show_again(&mut self, id: &Id) {
+        let Some(live) = self.lives.get_mut(id) else { return };
+        let mut shown = Vec::new();
+        for pending in live.asks.values_mut() {
+            // In view a card waits, however long.
+            pending.parked = None;
+            shown
+                .extend(pending.shown.as_ref().map(|shown| (pending.ask.clone(), shown.preview.clone(), shown.number)));
+        }
+        for (ask, preview, showing) in shown {
+            let node = ask.call.node();
+            self.tell_of(id, node, Event::Ask { ask, preview, changed: false, showing }).await;
+        }
+    }
+
+    fn preview(&self, id: &Id, ask: &Ask, purpose: Purpose) {
+        let Some(live) = self.lives.get(id) else { return };
+        let (conversation, messages) = (Arc::clone(id), self.messages.clone());
+        let tools = live.tools.get(&ask.call.node());
+        let tool = tools.and_then(|tools| tools.get(&ask.tool)).cloned();
         let (arguments, limit) = (ask.arguments.clone(), self.setup.preview_timeout);
         spawn(async move {
             let making = tokio::task::spawn_blocking(move || tool.map(|tool| tool.preview(&arguments)));
@@ -69,36 +92,41 @@ impl Driver {
         });
     }
 
-    pub(super) async fn show_card(&mut self, ask: Ask, preview: Preview) {
-        let pending = self.live.as_ref().and_then(|live| live.asks.get(&ask.call));
+    fn pending(&self, id: &str, call: CallId) -> Option<&Pending> {
+        self.lives.get(id)?.asks.get(&call)
+    }
+
+    pub(super) async fn show_card(&mut self, id: &Id, ask: Ask, preview: Preview) {
+        let pending = self.pending(id, ask.call);
         if pending.is_none_or(|pending| pending.ask != ask) {
             // It was answered since, or a person changed the arguments: their card has a preview of its own.
             return;
         }
-        self.show(ask, preview, false).await;
+        self.show(id, ask, preview, false).await;
     }
 
-    async fn show(&mut self, ask: Ask, preview: Preview, changed: bool) {
+    async fn show(&mut self, id: &Id, ask: Ask, preview: Preview, changed: bool) {
         self.showings += 1;
         let showing = self.showings;
-        if let Some(pending) = self.live.as_mut().and_then(|live| live.asks.get_mut(&ask.call)) {
-            pending.shown = Some(Shown { number: showing, digest: preview.digest.clone() });
+        if let Some(pending) = self.lives.get_mut(id).and_then(|live| live.asks.get_mut(&ask.call)) {
+            pending.shown = Some(Shown { number: showing, preview: preview.clone() });
         }
-        self.tell(Event::Ask { ask, preview, changed, showing }).await;
+        let node = ask.call.node();
+        self.tell_of(id, node, Event::Ask { ask, preview, changed, showing }).await;
     }
 
     /// A person's answer. Yes is to one showing of the card, and is checked against the world once more before it counts; no
     /// counts at once.
-    pub(super) async fn answer(&mut self, call: CallId, answer: Answer, showing: u64) {
-        let Some(pending) = self.live.as_ref().and_then(|live| live.asks.get(&call)) else { return };
+    pub(super) async fn answer(&mut self, id: &Id, call: CallId, answer: Answer, showing: u64) {
+        let Some(pending) = self.pending(id, call) else { return };
         match answer {
             Answer::AllowedOnce | Answer::AllowedForConversation => {
                 // What was never shown, or is not shown any more, cannot have been allowed.
                 if pending.shown.as_ref().is_some_and(|shown| shown.number == showing) {
-                    self.preview(&pending.ask, Purpose::Recheck(Allowed { call, answer, showing }));
+                    self.preview(id, &pending.ask, Purpose::Recheck(Allowed { call, answer, showing }));
                 }
             }
-            Answer::Denied | Answer::DeniedWithReason { .. } => self.settle(call, answer).await,
+            Answer::Denied | Answer::DeniedWithReason { .. } => self.settle(id, call, answer).await,
             Answer::AllowedByGrant { .. }
             | Answer::AllowedByFlag { .. }
             | Answer::AllowedByLine { .. }
@@ -113,24 +141,25 @@ impl Driver {
         }
     }
 
-    pub(super) async fn answer_rechecked(&mut self, card: Allowed, preview: Preview) {
+    pub(super) async fn answer_rechecked(&mut self, id: &Id, card: Allowed, preview: Preview) {
         let Allowed { call, answer, showing } = card;
-        let Some(pending) = self.live.as_ref().and_then(|live| live.asks.get(&call)) else { return };
+        let Some(pending) = self.pending(id, call) else { return };
         // Another showing since: this yes was not to that one.
         let Some(shown) = pending.shown.as_ref().filter(|shown| shown.number == showing) else { return };
-        if shown.digest == preview.digest {
-            self.settle(call, answer).await;
+        if shown.preview.digest == preview.digest {
+            self.settle(id, call, answer).await;
         } else {
             let ask = pending.ask.clone();
-            self.show(ask, preview, true).await;
+            self.show(id, ask, preview, true).await;
         }
     }
 
-    async fn settle(&mut self, call: CallId, answer: Answer) {
-        if let Some(live) = &mut self.live {
+    pub(super) async fn settle(&mut self, id: &Id, call: CallId, answer: Answer) {
+        if let Some(live) = self.lives.get_mut(id) {
             live.asks.remove(&call);
         }
-        self.feed(Input::Answered { call, answer }).await;
+        let input = Input::Answered { call, answer };
+        self.feed(id, TreeInput::Run { node: call.node(), input }).await;
     }
 }
 

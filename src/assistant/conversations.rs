@@ -1,14 +1,14 @@
 //! Conversations: which one is in view, and bringing another one there.
 //!
-//! Only one conversation runs at a time; one with a running turn is not left. The agents of others rest.
+//! One that runs goes on when it is left; the agents of the others rest. Nothing here starts or stops a turn.
 
 use std::sync::Arc;
 
 use super::live::Saving;
-use super::ports::{Opened, PortError};
-use super::{Driver, Going, Opening, Severity};
+use super::ports::{Cause, Opened, PortError};
+use super::{Driver, Going, Id, Opening, Severity};
 use crate::access::Attendance;
-use crate::agent::{Alert, Event, Input, Record, replay};
+use crate::agent::{Activity, Alert, Event, Input, NodeId, Record, TreeInput, replay};
 
 impl Driver {
     /// Brings the first conversation into view. Where the latest can't be opened, that is said and a new one begins; one
@@ -32,9 +32,18 @@ impl Driver {
                 }
             },
         };
-        match latest.and_then(|id| id.map(|id| self.setup.store.open(&id)).transpose()) {
+        let mut wanted = None;
+        let opened = latest.and_then(|id| {
+            wanted.clone_from(&id);
+            id.map(|id| self.setup.store.open(&id)).transpose()
+        });
+        match opened {
             Ok(Some(opened)) => self.view(opened).await,
             Ok(None) => self.view_new().await,
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) if wanted.is_some() => {
+                self.view_new().await;
+                self.tell(Event::Held { id: wanted.unwrap_or_default(), holder: message }).await;
+            }
             Err(error) => {
                 self.replaced("A new conversation begins, since the last one could not be opened", error).await;
             }
@@ -43,10 +52,8 @@ impl Driver {
     }
 
     pub(super) async fn begin(&mut self) {
-        if self.may_leave().await {
-            self.leave();
-            self.view_new().await;
-        }
+        self.leave();
+        self.view_new().await;
     }
 
     pub(super) async fn switch_to(&mut self, id: &str) {
@@ -54,27 +61,61 @@ impl Driver {
             Ok(id) => id,
             Err(error) => return self.complain("The conversation could not be opened", error).await,
         };
-        if self.is_live(&id) || !self.may_leave().await {
+        if self.is_viewed(&id) {
             return;
+        }
+        if let Some(id) = self.live_id(&id) {
+            return self.view_again(id).await;
         }
         match self.setup.store.open(&id) {
             Ok(opened) => {
                 self.leave();
                 self.view(opened).await;
             }
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) => {
+                self.tell(Event::Held { id, holder: message }).await;
+            }
             Err(error) => self.complain("The conversation could not be opened", error).await,
+        }
+    }
+
+    /// A conversation that another program has open: its records as they are now, and nothing is written.
+    pub(super) async fn open_read_only(&mut self, id: &str) {
+        let (id, holder) = match self.setup.store.find(id) {
+            Ok(id) => match self.setup.store.open(&id) {
+                // Whoever had it has left.
+                Ok(_) => return self.switch_to(&id).await,
+                Err(PortError { cause: Cause::Held { .. }, message, .. }) => (id, message),
+                Err(error) => return self.complain("The conversation could not be opened", error).await,
+            },
+            Err(error) => return self.complain("The conversation could not be opened", error).await,
+        };
+        match self.setup.store.read(&id) {
+            Ok(read) => {
+                self.leave();
+                let title = read.records.iter().rev().find_map(|record| match record {
+                    Record::Titled { title } => Some(title.clone()),
+                    _ => None,
+                });
+                let id: Id = id.into();
+                self.wire(Arc::clone(&id), title, &read.records, &[], None).await;
+                if let Some(live) = self.lives.get_mut(&id) {
+                    live.read_only = Some(holder);
+                }
+                self.introduce(&read.records).await;
+                self.notice_all(read.notices).await;
+            }
+            Err(error) => self.complain("The conversation could not be read", error).await,
         }
     }
 
     /// Opens the conversation in view again from its log, if a record could not be written.
     pub(super) async fn mend(&mut self) {
-        let Some(live) = self.live.as_ref().filter(|live| live.saving == Saving::Broken && !live.run.is_running())
-        else {
-            return;
-        };
+        let broken = |live: &&super::live::Live| live.saving == Saving::Broken && !live.tree.is_running();
+        let Some(live) = self.live().filter(broken) else { return };
         let (id, stored) = (live.id.to_string(), live.log.is_some());
         // A mode that could not be written holds all the same.
-        let mode = live.run.life().conditions.mode.clone();
+        let mode = live.tree.entry().life().conditions.mode.clone();
         self.leave();
         let opened = if stored { self.setup.store.open(&id).map(Some) } else { Ok(None) };
         match opened {
@@ -85,21 +126,25 @@ impl Driver {
             }
         }
         if let Some(mode) = mode {
-            self.feed(Input::Mode { mode }).await;
+            self.feed_viewed(TreeInput::Run { node: NodeId::ENTRY, input: Input::Mode { mode } }).await;
         }
     }
 
     pub(super) async fn delete(&mut self, id: &str) {
         let removed = match self.whole(id) {
             Ok(id) => {
-                if self.is_live(&id) {
-                    if !self.may_leave().await {
-                        return;
-                    }
+                if self.lives.get(&*id).is_some_and(|live| live.tree.is_running()) {
+                    let hint = Some("Stop it first (Esc twice), or wait for its answer.".to_owned());
+                    return self
+                        .alert(Severity::Notice, "A turn is running in this conversation.".to_owned(), hint)
+                        .await;
+                }
+                if self.is_viewed(&id) {
                     self.leave();
                     self.view_new().await;
                 }
                 self.shelf.forget(&id);
+                self.unread.retain(|unread| **unread != *id);
                 self.setup.capabilities.world.lapse_grants(&id);
                 self.setup.store.remove(&id)
             }
@@ -113,14 +158,20 @@ impl Driver {
 
     /// The whole id that this one is or begins. A new conversation is not in the store yet.
     fn whole(&self, id: &str) -> Result<String, PortError> {
-        if self.is_live(id) { Ok(id.to_owned()) } else { self.setup.store.find(id) }
+        if self.lives.contains_key(id) { Ok(id.to_owned()) } else { self.setup.store.find(id) }
     }
 
     pub(super) async fn list(&mut self) {
         match self.setup.store.list() {
             Ok(mut list) => {
                 for summary in &mut list {
-                    summary.current = self.is_live(&summary.id);
+                    summary.current = self.is_viewed(&summary.id);
+                    summary.unread = self.unread.contains(&*summary.id);
+                    summary.activity = match self.lives.get(&*summary.id) {
+                        Some(live) if !live.asks.is_empty() => Activity::Asking,
+                        Some(live) if live.tree.is_running() => Activity::Running,
+                        Some(_) | None => Activity::Idle,
+                    };
                 }
                 self.tell(Event::Conversations { list }).await;
             }
@@ -128,24 +179,18 @@ impl Driver {
         }
     }
 
-    async fn may_leave(&mut self) -> bool {
-        if self.is_running() {
-            let hint = Some("Stop it first (Esc twice), or wait for its answer.".to_owned());
-            self.alert(Severity::Notice, "A turn is running in this conversation.".to_owned(), hint).await;
-            return false;
-        }
-        true
-    }
-
+    /// Nothing is in view from here on. What runs there goes on; its cards wait out of sight (P12).
     fn leave(&mut self) {
-        self.note_audit_head();
-        if let Some(live) = self.live.take() {
-            self.shelf.put(live);
+        let Some(id) = self.viewed.take() else { return };
+        let open: Vec<_> = self.lives.get(&id).map(|live| live.asks.keys().copied().collect()).unwrap_or_default();
+        for call in open {
+            self.park(&id, call);
         }
+        self.rest_if_over(&id);
     }
 
     async fn view_new(&mut self) {
-        let id: Arc<str> = self.setup.surroundings.id().into();
+        let id: Id = self.setup.surroundings.id().into();
         self.wire(id, None, &[], &[], None).await;
         self.introduce(&[]).await;
     }
@@ -158,34 +203,54 @@ impl Driver {
             let message = format!("This conversation began with {agent}. From here on {} answers.", self.entry);
             self.alert(Severity::Notice, message, None).await;
         }
+        self.notice_all(notices).await;
+    }
+
+    async fn notice_all(&mut self, notices: Vec<Alert>) {
         for notice in notices {
             self.alert(notice.severity, notice.message, notice.hint).await;
         }
     }
 
+    /// A conversation that runs comes back into view: what its log has, then what is under way.
+    async fn view_again(&mut self, id: Id) {
+        let stored = self.lives.get(&id).is_some_and(|live| live.log.is_some());
+        let read = if stored { self.setup.store.read(&id).map(|read| read.records) } else { Ok(Vec::new()) };
+        match read {
+            Ok(records) => {
+                self.leave();
+                self.viewed = Some(Arc::clone(&id));
+                self.introduce(&records).await;
+                let standing = self.lives.get(&id).map(|live| live.tree.standing()).unwrap_or_default();
+                for (node, event) in standing {
+                    self.tell_of(&id, node, event).await;
+                }
+                self.show_again(&id).await;
+            }
+            Err(error) => self.complain("The conversation could not be read", error).await,
+        }
+    }
+
     /// Tells front ends which conversation is in view and what happened in it.
     async fn introduce(&mut self, records: &[Record]) {
-        let Some(live) = &self.live else { return };
+        let Some(live) = self.live() else { return };
+        let mode = live.tree.entry().life().conditions.mode.clone();
         let session = Event::Session {
             conversation: live.id.to_string(),
             title: live.title.clone(),
             agent: self.entry.clone(),
-            mode: live
-                .run
-                .life()
-                .conditions
-                .mode
-                .clone()
-                .unwrap_or_else(|| self.setup.capabilities.world.default_mode()),
+            mode: mode.unwrap_or_else(|| self.setup.capabilities.world.default_mode()),
             model: self.setup.model.label(),
             rehearsal: self.setup.model.is_rehearsal(),
             window: self.window,
             tool_limit: self.setup.model.tool_limit(),
-            read_only: None,
+            read_only: live.read_only.clone(),
         };
+        let id = Arc::clone(&live.id);
+        self.unread.remove(&id);
         self.tell(session).await;
-        for (_, event) in replay(records) {
-            self.tell(event).await;
+        for (node, event) in replay(records) {
+            self.tell_of(&id, node, event).await;
         }
         self.tell(Event::Replayed).await;
         // Not before: a front end takes what comes earlier for a part of the history.

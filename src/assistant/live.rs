@@ -1,21 +1,22 @@
-//! One live conversation: its log, its wired run, and the work it has under way.
+//! One live conversation: its log, its agents, and the work it has under way.
 //!
 //! Whatever is in here can be rebuilt from the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::asks::Pending;
 use super::build::Built;
-use super::ports::{Log, PortError};
-use super::{Driver, Severity};
+use super::ports::{Log, Model, PortError};
+use super::{Driver, Id, Severity};
 use crate::access::audit::Head;
 use crate::access::{Arrival, Conditions, ModeName, Slot, ToolId, ToolsetName};
 use crate::agent::replay::mode;
-use crate::agent::{AgentSpec, Alert, CallId, LoadedToolset, Record, Run};
-use crate::tool::Tool;
+use crate::agent::{AgentSpec, Alert, CallId, LoadedToolset, NodeId, Record, Run, Tree};
+use crate::tool::{Output, Tool};
 
 /// Whether what happens is still being saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,22 +29,31 @@ pub(super) enum Saving {
 
 /// One live conversation.
 pub(super) struct Live {
-    pub(super) id: Arc<str>,
+    pub(super) id: Id,
     pub(super) title: Option<String>,
     /// `None` until the first record: an empty conversation leaves no file.
     pub(super) log: Option<Box<dyn Log>>,
     pub(super) saving: Saving,
     /// Records in its log.
     pub(super) recorded: usize,
-    pub(super) run: Run,
-    pub(super) tools: BTreeMap<ToolId, Arc<dyn Tool>>,
-    /// The model call or back-off under way, by the driver's count; what an earlier one says is not heard.
-    pub(super) model_generation: u64,
-    pub(super) model_task: Option<AbortHandle>,
+    /// Who has it open, where that is another program: nothing is said or written here then.
+    pub(super) read_only: Option<String>,
+    pub(super) tree: Tree,
+    pub(super) tools: BTreeMap<NodeId, BTreeMap<ToolId, Arc<dyn Tool>>>,
+    /// The workers' models.
+    pub(super) models: BTreeMap<NodeId, Arc<dyn Model>>,
+    /// What was built for a worker that is being wired.
+    pub(super) wired: BTreeMap<CallId, (Arc<dyn Model>, Vec<Built>)>,
+    /// Each agent's model call or back-off under way, by the driver's count; what an earlier one says is not heard.
+    pub(super) calling: BTreeMap<NodeId, (u64, Option<AbortHandle>)>,
     pub(super) tasks: BTreeMap<CallId, AbortHandle>,
+    /// Calls that asked other agents, and where their answer goes.
+    pub(super) replies: BTreeMap<CallId, oneshot::Sender<Output>>,
     /// Calls that wait for a build of their own.
     pub(super) loads: BTreeSet<CallId>,
     pub(super) asks: BTreeMap<CallId, Pending>,
+    /// Calls of the running turn that asked, answered ones included.
+    pub(super) asked: BTreeSet<CallId>,
     /// How far the audit log went at this conversation's last entry, until its own log says so.
     pub(super) audited: Option<Head>,
     /// Calls of which the audit log knows less than it should, each with why: they do not run.
@@ -54,16 +64,31 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn is(&self, conversation: &str) -> bool {
-        &*self.id == conversation
+    /// Keeps what runs of an accepted build for one agent. Only what its run holds is ever dispatched.
+    pub(super) fn keep_tools(&mut self, node: NodeId, built: &Built) {
+        keep(self.tools.entry(node).or_default(), built);
     }
 
-    /// Keeps what runs of an accepted build. Only what the run holds is ever dispatched.
-    pub(super) fn keep_tools(&mut self, built: &Built) {
-        for entry in &built.tools {
-            let id = ToolId::of(&built.toolset, &entry.known.facts.name);
-            self.tools.insert(id, Arc::clone(&entry.tool));
+    /// A worker begins: what was built for it is its own.
+    pub(super) fn give_birth(&mut self, node: NodeId, call: CallId) {
+        if let Some((model, builds)) = self.wired.remove(&call) {
+            self.models.insert(node, model);
+            for built in &builds {
+                self.keep_tools(node, built);
+            }
         }
+    }
+
+    /// A worker has ended: nothing of it is needed any more.
+    pub(super) fn bury(&mut self, node: NodeId) {
+        self.tools.remove(&node);
+        self.models.remove(&node);
+        self.calling.remove(&node);
+    }
+
+    /// Whether what happens here is written.
+    pub(super) fn is_written(&self) -> bool {
+        self.saving == Saving::Whole && self.read_only.is_none()
     }
 
     /// Appends to the log, which begins with the first record.
@@ -84,8 +109,8 @@ impl Live {
 
     /// Ends all work under way, for it is left.
     pub(super) fn abandon(mut self) {
-        if let Some(task) = self.model_task.take() {
-            task.abort();
+        for (_, task) in std::mem::take(&mut self.calling).into_values() {
+            task.inspect(AbortHandle::abort);
         }
         for (_, task) in std::mem::take(&mut self.tasks) {
             task.abort();
@@ -95,12 +120,17 @@ impl Live {
     pub(super) fn diagnostics(&self, now: i64) -> Vec<String> {
         let mut lines = vec![format!("talk        {}", self.id)];
         match self.turn_started {
-            Some(at) if self.run.is_running() => {
+            Some(at) if self.tree.is_running() => {
                 lines.push(format!("turn        running for {} s", (now - at).max(0) / 1000));
             }
             _ => lines.push("turn        none".to_owned()),
         }
-        lines.push(format!("model call  {}", if self.model_task.is_some() { "under way" } else { "none" }));
+        let calling = self.calling.values().filter(|(_, task)| task.is_some()).count();
+        lines.push(format!(
+            "model calls {}",
+            if calling == 0 { "none".to_owned() } else { format!("{calling} under way") }
+        ));
+        lines.push(format!("workers     {}", self.tree.runs().count() - 1));
         let calls = self.tasks.keys().chain(&self.loads).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         lines.push(format!("running     {}", if calls.is_empty() { "nothing" } else { &calls }));
         let asks = self.asks.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -117,7 +147,7 @@ impl Driver {
     /// anew.
     pub(super) async fn wire(
         &mut self,
-        id: Arc<str>,
+        id: Id,
         title: Option<String>,
         records: &[Record],
         loads: &[String],
@@ -131,24 +161,30 @@ impl Driver {
             Record::TurnStarted { message, .. } => Some(message.text.clone()),
             _ => None,
         });
-        self.live = Some(Live {
-            id,
+        let live = Live {
+            id: Arc::clone(&id),
             title,
             log,
             saving: Saving::Whole,
             recorded: records.len(),
-            run,
-            tools,
-            model_generation: 0,
-            model_task: None,
+            read_only: None,
+            tree: Tree::new(run, records, self.setup.max_depth),
+            tools: BTreeMap::from([(NodeId::ENTRY, tools)]),
+            models: BTreeMap::new(),
+            wired: BTreeMap::new(),
+            calling: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            replies: BTreeMap::new(),
             loads: BTreeSet::new(),
             asks: BTreeMap::new(),
+            asked: BTreeSet::new(),
             audited: None,
             unaudited: BTreeMap::new(),
             turn_started: None,
             first_words,
-        });
+        };
+        self.lives.insert(Arc::clone(&id), live);
+        self.viewed = Some(id);
     }
 
     /// The entry agent wired anew in R16's order, with what its conversation had loaded (R12).
@@ -177,13 +213,16 @@ impl Driver {
                 }
             }
         }
+        let settings = self.setup.agents.get(&self.entry).unwrap_or(&self.setup.composed);
         let spec = AgentSpec {
             name: self.entry.clone(),
+            node: NodeId::ENTRY,
+            above: Vec::new(),
             conversation: id.to_owned(),
-            opener: self.setup.agent.opener.clone(),
-            max_iterations: self.setup.agent.max_iterations,
-            concurrent_tools: self.setup.agent.concurrent_tools,
-            max_attempts: self.setup.agent.max_attempts,
+            opener: settings.opener.clone(),
+            max_iterations: settings.max_iterations,
+            concurrent_tools: settings.concurrent_tools,
+            max_attempts: settings.max_attempts,
             conditions: Conditions { mode: Some(mode), ..Conditions::default() },
         };
         let run = Run::new(spec, &self.setup.capabilities.world, resident, preloaded, records);
@@ -219,6 +258,7 @@ impl Driver {
     }
 }
 
+/// Keeps what runs of a build, and says what a run is given of it.
 fn keep(tools: &mut BTreeMap<ToolId, Arc<dyn Tool>>, built: &Built) -> LoadedToolset {
     for entry in &built.tools {
         tools.insert(ToolId::of(&built.toolset, &entry.known.facts.name), Arc::clone(&entry.tool));

@@ -1,10 +1,11 @@
-//! The driver: owns the conversation in view, its live run and its pending asks, and carries out what the run asks for.
+//! The driver: owns the live conversations, the agents of each and their pending asks, and carries out what those ask for.
 //!
 //! It knows ports and no adapter. One task owns everything in here; other tasks only send it messages, so there is no
 //! lock to take and no order to get wrong.
 
 mod asks;
 mod audit;
+mod background;
 pub mod build;
 pub mod capabilities;
 pub mod checks;
@@ -16,27 +17,30 @@ mod tasks;
 mod titles;
 mod turns;
 mod window;
+mod workers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::access::{
     AgentName, Attendance, Life, ModeName, Span, Spanned, ToolId, ToolName, ToolsetName, explain, report,
 };
 use crate::agent::update::Preview;
 use crate::agent::{
-    Alert, Ask, CallId, Command, Event, Failure, Input, NodeId, Severity, ToolOutcome, Update, Usage, command,
+    AgentsRequest, Alert, Ask, CallId, Command, Event, Failure, Input, NodeId, Severity, ToolOutcome, TreeInput,
+    Update, Usage, Wiring, command,
 };
+use crate::tool::Output;
 use crate::tool::check::Probe;
 
 use asks::Allowed;
 use build::Built;
 use capabilities::Capabilities;
 use live::Live;
-use ports::{Audit, Cause, Model, PortError, Store, Surroundings, Switches};
+use ports::{Audit, Cause, Model, Models, PortError, Store, Surroundings, Switches};
 use resting::Shelf;
 
 /// Updates that may wait for a front end before the driver waits for it.
@@ -44,7 +48,7 @@ const UPDATES: usize = 4096;
 /// Messages that may wait for the driver before the tasks that send them wait for it.
 const MESSAGES: usize = 1024;
 
-/// How the entry agent runs: what the configuration says of it, resolved.
+/// How an agent runs: what the configuration says of it, resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentSettings {
     /// Opener of its system message.
@@ -87,10 +91,20 @@ pub struct Setup {
     pub check_timeout: Duration,
     /// How long a card's preview may take.
     pub preview_timeout: Duration,
-    /// How the entry agent runs.
-    pub agent: AgentSettings,
-    /// Its model.
+    /// How each declared agent runs.
+    pub agents: BTreeMap<AgentName, AgentSettings>,
+    /// How composed workers run; their opener is their composer's to write.
+    pub composed: AgentSettings,
+    /// The entry agent's model.
     pub model: Arc<dyn Model>,
+    /// Everybody's.
+    pub models: Arc<dyn Models>,
+    /// Levels that a declared agent may compose (D3); 0: none.
+    pub max_depth: u32,
+    /// How long after a key somebody counts as present (P12).
+    pub presence: Duration,
+    /// How long a card waits out of sight; `None`: until it is answered (P12).
+    pub approval_timeout: Option<Duration>,
     /// Where conversations are kept.
     pub store: Arc<dyn Store>,
     /// Where every decision is written.
@@ -135,7 +149,10 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
     let window_asks = window::ASKS;
     let driver = Driver {
         entry,
-        live: None,
+        lives: BTreeMap::new(),
+        viewed: None,
+        unread: BTreeSet::new(),
+        last_key: setup.surroundings.now(),
         shelf: Shelf::new(setup.agent_cache_cap),
         generations: 0,
         showings: 0,
@@ -154,30 +171,45 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
 /// live is not told.
 enum Message {
     /// The model call of this number said something or ended.
-    Model { generation: u64, input: Input },
+    Model { conversation: Id, node: NodeId, generation: u64, input: Input },
     /// The back-off of this number is over.
-    Retry { generation: u64 },
+    Retry { conversation: Id, node: NodeId, generation: u64 },
     /// A tool ended.
-    Tool { conversation: Arc<str>, call: CallId, outcome: ToolOutcome },
+    Tool { conversation: Id, call: CallId, outcome: ToolOutcome },
     /// A load's build ended.
-    Built { conversation: Arc<str>, call: CallId, toolset: ToolsetName, result: Result<Built, String> },
+    Built { conversation: Id, call: CallId, toolset: ToolsetName, result: Result<Built, String> },
+    /// What a worker holds from its start was built, or not.
+    Wired { conversation: Id, wiring: Box<Wiring>, builds: Vec<(ToolsetName, Result<Built, String>)> },
+    /// A tool asks the other agents of its turn.
+    Requested { conversation: Id, call: CallId, request: AgentsRequest, reply: oneshot::Sender<Output> },
+    /// A card has waited out of sight as long as it may.
+    Expired { conversation: Id, call: CallId },
     /// A health check answered, or never will.
     Checked { toolset: ToolsetName, tool: ToolName, probe: Probe },
     /// A card's preview is there.
-    Previewed { conversation: Arc<str>, ask: Box<Ask>, preview: Preview },
+    Previewed { conversation: Id, ask: Box<Ask>, preview: Preview },
     /// A card was allowed; `preview` is what it would show now.
-    Rechecked { conversation: Arc<str>, card: Allowed, preview: Preview },
+    Rechecked { conversation: Id, card: Allowed, preview: Preview },
     /// A title was written, or not.
-    Titled { conversation: Arc<str>, title: Option<String>, began: i64, usage: Usage },
+    Titled { conversation: Id, title: Option<String>, began: i64, usage: Usage },
     /// The model's server said its window.
     Window { tokens: u64 },
 }
+
+/// A conversation's id.
+type Id = Arc<str>;
 
 /// The owner of everything.
 struct Driver {
     setup: Setup,
     entry: AgentName,
-    live: Option<Live>,
+    /// The conversation in view, and those that run.
+    lives: BTreeMap<Id, Live>,
+    viewed: Option<Id>,
+    /// Conversations whose turn ended while they were not in view.
+    unread: BTreeSet<Id>,
+    /// When a person last pressed a key; the start counts as one.
+    last_key: i64,
     /// The agents of conversations that were left.
     shelf: Shelf,
     /// Model calls and back-offs so far, over every conversation: what one says is never taken for another's, not even
@@ -224,10 +256,12 @@ impl Driver {
                 break;
             }
         }
-        if self.is_running() {
-            self.feed(Input::Leave).await;
+        // Every live turn, not only the one in view.
+        let running: Vec<Id> = self.lives.keys().cloned().collect();
+        for id in running {
+            self.feed(&id, TreeInput::Run { node: NodeId::ENTRY, input: Input::Leave }).await;
+            self.note_audit_head(&id);
         }
-        self.note_audit_head();
         let entries = self.setup.capabilities.world.unused_allows();
         if !entries.is_empty() {
             self.tell(Event::UnusedAllows { entries }).await;
@@ -236,11 +270,22 @@ impl Driver {
 
     async fn obey(&mut self, command: Command) -> Going {
         match command {
-            Command::Say { to: _, text } => self.say(text).await,
-            Command::Stop => self.feed(Input::Stop).await,
-            Command::StopAgent { .. } | Command::Present | Command::OpenReadOnly { .. } => {}
-            Command::Answer { call, answer, showing, .. } => self.answer(call, answer, showing).await,
-            Command::Edit { call, arguments, .. } => self.feed(Input::Edited { call, arguments }).await,
+            Command::Say { to, text } => self.say(to, text).await,
+            Command::Stop => self.feed_viewed(TreeInput::Run { node: NodeId::ENTRY, input: Input::Stop }).await,
+            Command::StopAgent { node } => self.feed_viewed(TreeInput::StopAgent { node }).await,
+            Command::Present => self.last_key = self.setup.surroundings.now(),
+            Command::Answer { conversation, call, answer, showing } => {
+                if let Some(id) = self.live_id(&conversation) {
+                    self.answer(&id, call, answer, showing).await;
+                }
+            }
+            Command::Edit { conversation, call, arguments } => {
+                if let Some(id) = self.live_id(&conversation) {
+                    let input = Input::Edited { call, arguments };
+                    self.feed(&id, TreeInput::Run { node: call.node(), input }).await;
+                }
+            }
+            Command::OpenReadOnly { id } => self.open_read_only(&id).await,
             Command::New => self.begin().await,
             Command::Open { id } => self.switch_to(&id).await,
             Command::Delete { id } => self.delete(&id).await,
@@ -273,29 +318,38 @@ impl Driver {
 
     async fn hear(&mut self, message: Message) {
         match message {
-            Message::Model { generation, input } => {
-                if let Some(live) = self.live.as_mut().filter(|live| live.model_generation == generation) {
+            Message::Model { conversation, node, generation, input } => {
+                if self.hears_model(&conversation, node, generation) {
                     if matches!(input, Input::ModelEnded(_)) {
-                        live.model_task = None;
+                        self.set_model_task(&conversation, node, None);
                     }
-                    self.feed(input).await;
+                    self.feed(&conversation, TreeInput::Run { node, input }).await;
                 }
             }
-            Message::Retry { generation } => {
-                if self.live.as_ref().is_some_and(|live| live.model_generation == generation) {
-                    self.feed(Input::RetryDue).await;
+            Message::Retry { conversation, node, generation } => {
+                if self.hears_model(&conversation, node, generation) {
+                    self.feed(&conversation, TreeInput::Run { node, input: Input::RetryDue }).await;
                 }
             }
             Message::Tool { conversation, call, outcome } => {
-                if self.is_live(&conversation) {
-                    self.forget_task(call);
-                    self.feed(Input::ToolEnded { call, outcome }).await;
+                if let Some(live) = self.lives.get_mut(&conversation) {
+                    live.tasks.remove(&call);
+                    live.replies.remove(&call);
+                    let input = Input::ToolEnded { call, outcome };
+                    self.feed(&conversation, TreeInput::Run { node: call.node(), input }).await;
                 }
             }
+            Message::Wired { conversation, wiring, builds } => self.wired_worker(&conversation, *wiring, builds).await,
+            Message::Requested { conversation, call, request, reply } => {
+                if let Some(live) = self.lives.get_mut(&conversation) {
+                    live.replies.insert(call, reply);
+                    self.feed(&conversation, TreeInput::Requested { call, request }).await;
+                }
+            }
+            Message::Expired { conversation, call } => self.expire(&conversation, call).await,
             Message::Built { conversation, call, toolset, result } => {
                 let accepted = self.accept_load(&toolset, result).await;
-                let wanted =
-                    self.live.as_mut().filter(|live| live.is(&conversation)).map(|live| live.loads.remove(&call));
+                let wanted = self.lives.get_mut(&conversation).map(|live| live.loads.remove(&call));
                 if let (Err(error), None | Some(false)) = (&accepted, wanted)
                     && self.setup.capabilities.world.refusal(&toolset).is_some()
                 {
@@ -303,11 +357,13 @@ impl Driver {
                     let message = format!("Could not load '{toolset}': {error}");
                     self.alert(Severity::Warning, message, None).await;
                 }
-                if let Some(live) = self.live.as_mut().filter(|_| wanted == Some(true)) {
+                if let Some(live) = self.lives.get_mut(&conversation).filter(|_| wanted == Some(true)) {
+                    let node = call.node();
                     if let Ok(built) = &accepted {
-                        live.keep_tools(built);
+                        live.keep_tools(node, built);
                     }
-                    self.feed(Input::LoadEnded { call, result: accepted.map(|built| built.loaded()) }).await;
+                    let input = Input::LoadEnded { call, result: accepted.map(|built| built.loaded()) };
+                    self.feed(&conversation, TreeInput::Run { node, input }).await;
                 }
                 self.report().await;
             }
@@ -315,19 +371,13 @@ impl Driver {
                 self.hear_check(&toolset, &tool, probe).await;
             }
             Message::Previewed { conversation, ask, preview } => {
-                if self.is_live(&conversation) {
-                    self.show_card(*ask, preview).await;
-                }
+                self.show_card(&conversation, *ask, preview).await;
             }
             Message::Rechecked { conversation, card, preview } => {
-                if self.is_live(&conversation) {
-                    self.answer_rechecked(card, preview).await;
-                }
+                self.answer_rechecked(&conversation, card, preview).await;
             }
             Message::Titled { conversation, title, began, usage } => {
-                if self.is_live(&conversation) {
-                    self.take_title(title, began, usage).await;
-                }
+                self.take_title(&conversation, title, began, usage).await;
             }
             Message::Window { tokens } => self.take_window(tokens).await,
         }
@@ -394,16 +444,15 @@ impl Driver {
         let world = &self.setup.capabilities.world;
         match name.map(|name| world.mode(name.trim())) {
             Some(Ok(mode)) => {
-                self.feed(Input::Mode { mode }).await;
+                self.feed_viewed(TreeInput::Run { node: NodeId::ENTRY, input: Input::Mode { mode } }).await;
                 self.report().await;
             }
             Some(Err(sentence)) => {
                 self.alert(Severity::Notice, format!("The mode stays as it is: {sentence}"), None).await;
             }
             None => {
-                let Some(current) = self.live.as_ref().and_then(|live| live.run.life().conditions.mode.clone()) else {
-                    return;
-                };
+                let current = self.live().and_then(|live| live.tree.entry().life().conditions.mode.clone());
+                let Some(current) = current else { return };
                 let words = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
                 let modes = world.modes().map(|(name, withheld)| (name.clone(), words(withheld))).collect();
                 self.tell(Event::Modes { current, modes }).await;
@@ -417,7 +466,7 @@ impl Driver {
             format!("agent       {}", self.entry),
             format!("data        {}", self.setup.capabilities.services.data.display()),
         ];
-        match &self.live {
+        match self.live() {
             Some(live) => lines.extend(live.diagnostics(self.setup.surroundings.now())),
             None => lines.push("no conversation is open".to_owned()),
         }
@@ -430,8 +479,8 @@ impl Driver {
         let mut events = Vec::new();
         let agents = world.declarations().agents.iter().map(|agent| agent.name.value.clone());
         for agent in agents {
-            let live = self.live.as_ref().filter(|_| agent == self.entry);
-            let report = report(world, &agent, live.map(|live| live.run.life()), live.map(|live| &*live.id));
+            let live = self.live().filter(|_| agent == self.entry);
+            let report = report(world, &agent, live.map(|live| live.tree.entry().life()), live.map(|live| &*live.id));
             events.push(Event::Report(Box::new(report)));
         }
         for event in events {
@@ -443,16 +492,21 @@ impl Driver {
     async fn explain(&mut self, agent: AgentName, tool: ToolId) {
         let world = &self.setup.capabilities.world;
         let (fresh, conditions) = (world.fresh(&agent), world.default_conditions());
-        let live = self.live.as_ref().filter(|_| agent == self.entry);
-        let life = live.map_or(Life::new(&agent, &fresh).under(&conditions), |live| live.run.life());
+        let live = self.live().filter(|_| agent == self.entry);
+        let life = live.map_or(Life::new(&agent, &fresh).under(&conditions), |live| live.tree.entry().life());
         let explanation = Box::new(explain(world, life, &tool, None));
         self.tell(Event::Explained { agent, tool, explanation }).await;
     }
 
+    /// Tells what concerns the conversation in view, or the whole program.
     async fn tell(&mut self, event: Event) {
-        let conversation = self.live.as_ref().map(|live| live.id.to_string()).unwrap_or_default();
+        let conversation = self.viewed.as_ref().map(ToString::to_string).unwrap_or_default();
+        self.update(conversation, NodeId::ENTRY, event).await;
+    }
+
+    async fn update(&mut self, conversation: String, node: NodeId, event: Event) {
         // A front end that is gone hears nothing more; what runs is stopped by the command channel's end.
-        let _gone = self.updates.send(Update { conversation, node: NodeId::ENTRY, event }).await;
+        let _gone = self.updates.send(Update { conversation, node, event }).await;
     }
 
     async fn alert(&mut self, severity: Severity, message: String, hint: Option<String>) {
@@ -463,12 +517,18 @@ impl Driver {
         self.tell(Event::Alert(Alert { severity, message, hint })).await;
     }
 
-    fn is_live(&self, conversation: &str) -> bool {
-        self.live.as_ref().is_some_and(|live| live.is(conversation))
+    /// The conversation in view.
+    fn live(&self) -> Option<&Live> {
+        self.lives.get(self.viewed.as_ref()?)
     }
 
-    fn is_running(&self) -> bool {
-        self.live.as_ref().is_some_and(|live| live.run.is_running())
+    /// The id of a live conversation.
+    fn live_id(&self, conversation: &str) -> Option<Id> {
+        self.lives.get_key_value(conversation).map(|(id, _)| Arc::clone(id))
+    }
+
+    fn is_viewed(&self, conversation: &str) -> bool {
+        self.viewed.as_deref() == Some(conversation)
     }
 }
 

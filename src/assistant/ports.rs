@@ -2,6 +2,9 @@
 //!
 //! No adapter is named here, and nothing here knows how one works.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
@@ -26,6 +29,15 @@ pub trait Model: Send + Sync {
     fn tool_limit(&self) -> Option<usize>;
 }
 
+/// The models of all agents.
+pub trait Models: Send + Sync {
+    /// The model of a declared agent; of a composed worker (any other name) the default one. Cheap after the first time.
+    ///
+    /// # Errors
+    /// It can't be used, with what to do: no key, no such provider.
+    fn of(&self, agent: &AgentName) -> Result<Arc<dyn Model>, Failure>;
+}
+
 /// Something outside did not work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -39,12 +51,17 @@ pub struct PortError {
 }
 
 /// Whose doing it is that something did not work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// What was asked for is not there, or the word for it means several.
     Asked,
-    /// The disk said no, or somebody else has it.
+    /// The disk said no.
     Outside,
+    /// Somebody else has it open; it can be read all the same.
+    Held {
+        /// Who: `another kokua (process 4242, since 21:04)`.
+        holder: String,
+    },
 }
 
 /// One conversation's log, held open by this program alone.
@@ -114,6 +131,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// None or several match, or it is in use.
     fn remove(&self, id: &str) -> Result<String, PortError>;
+    /// Keeps the whole of a long answer beside the conversations; its file. The same text is the same file.
+    ///
+    /// # Errors
+    /// It could not be written, with its path.
+    fn keep_answer(&self, text: &str) -> Result<PathBuf, PortError>;
 }
 
 /// An entry that was appended to the audit log.

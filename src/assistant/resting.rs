@@ -5,14 +5,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::Id;
 use super::live::{Live, Saving};
 use crate::access::ToolId;
-use crate::agent::Run;
+use crate::agent::{NodeId, Run};
 use crate::tool::Tool;
 
 /// One agent at rest, and how much of its conversation it knows.
 pub(super) struct Resting {
-    id: Arc<str>,
+    id: Id,
     /// Records of its log when it was left: where there are more now, somebody else wrote them.
     recorded: usize,
     pub(super) run: Run,
@@ -32,11 +33,14 @@ impl Shelf {
     }
 
     /// Keeps an agent that is left, and evicts what there is no room for. One that the log does not know whole is not kept.
-    pub(super) fn put(&mut self, live: Live) {
-        if live.saving == Saving::Whole && live.log.is_some() && !live.run.is_running() {
-            let Live { id, recorded, run, tools, .. } = live;
-            self.agents.push_front(Resting { id, recorded, run, tools });
-            self.agents.truncate(self.room);
+    /// `running`: live conversations that are not in view, which take up room and are never evicted themselves.
+    pub(super) fn put(&mut self, live: Live, running: usize) {
+        let known = live.saving == Saving::Whole && live.log.is_some() && live.read_only.is_none();
+        if known && !live.tree.is_running() {
+            let Live { id, recorded, tree, mut tools, .. } = live;
+            let tools = tools.remove(&NodeId::ENTRY).unwrap_or_default();
+            self.agents.push_front(Resting { id, recorded, run: tree.into_entry(), tools });
+            self.agents.truncate(self.room.saturating_sub(running));
         } else {
             live.abandon();
         }

@@ -1,34 +1,52 @@
-//! Turns: feeding inputs to the run and carrying out its effects, in order.
+//! Turns: feeding inputs to the agents of a conversation and carrying out their effects, in order.
 //!
-//! Invariants, each with the bug it prevents:
-//! 1. One task owns the run, the world and the log. A tool that changes a setting inside its own turn cannot deadlock.
-//! 2. A record is on disk before the effects behind it are carried out. Nothing runs that a crash would forget.
-//! 3. When a record cannot be written, nothing further is dispatched and the turn is stopped: no unrecorded answer runs.
-//! 4. What a task says for an earlier model call, an ended call or another conversation is not heard.
-//! 5. A decision is in the audit log before what it lets happen. What the audit does not know does not run.
-//! 6. Dropping a task's future ends all that it started; a task that panics ends as a failed call, not as the program.
+//! Invariants, each with the bug it prevents and the test that holds it (`tests/assistant`):
+//! 1. One task owns every run, the world and the logs, and no lock is held over a wait. A tool that changes a hot setting inside
+//!    its own turn cannot deadlock with it. (`a_tool_that_changes_a_hot_setting_in_its_own_turn_does_not_deadlock`)
+//! 2. A conversation with a running turn or an open card is never evicted: its output would be lost.
+//!    (`p14_a_running_conversation_is_kept_beyond_the_cap`)
+//! 3. Which conversation and agent an effect belongs to is said with the effect, never read from what is in view: a turn that
+//!    ends while another is viewed must not write there. (`the_view_switched_during_a_turn_changes_nothing_of_it`)
+//! 4. A turn never moves the view. (`a_turn_that_ends_in_the_background_leaves_the_view_alone`)
+//! 5. A record is on disk before the effects behind it are carried out; when it can't be, nothing further of that conversation is
+//!    dispatched and its turn is stopped: nothing runs that a crash would forget. (`saving.rs`)
+//! 6. A decision is in the audit log before what it lets happen. What the audit does not know does not run. (`audited.rs`)
+//! 7. A stop ends a turn and all its workers, the program's end ends every live turn, not only the one in view; a second stop
+//!    during the first finds nothing to stop. (`the_second_stop_during_the_first_changes_nothing`,
+//!    `the_displaced_turn_is_ended_at_shutdown`)
+//! 8. What a task says for an earlier model call, an ended call, an ended worker or a conversation that is gone is not heard.
+//!    (`words_of_a_dropped_model_call_are_not_heard`)
+//! 9. A message typed mid-turn joins it or begins the next turn, never both, never neither; after a stop it is said to be
+//!    undelivered. (`a_message_typed_mid_turn_joins_or_begins_the_next_turn`)
+//! 10. Dropping a task's future ends all that it started; a task that panics ends as a failed call, not as the program.
+//!     (`a_tool_that_panics_is_a_failed_call`)
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::AbortHandle;
-
 use super::build::build;
 use super::live::Saving;
 use super::tasks::{contained, spawn};
-use super::{Driver, Message, Severity, ended};
-use crate::access::{CallFacts, Sight, ToolId};
+use super::{Driver, Id, Message, Severity, ended};
+use crate::access::{CallFacts, ToolId, ToolsetName};
 use crate::agent::{
     CallId, Effect, Ending, Event, Failure, FailureKind, Input, Moment, NodeId, Record, Request, Retry, ToolOutcome,
-    TurnEnd,
+    TreeInput, TurnEnd,
 };
 use crate::tool::output::Outcome;
-use crate::tool::{Agents, CallContext, arguments, facts};
+use crate::tool::{CallContext, Output, arguments, facts};
+
+/// What follows from one input, in order.
+pub(super) type Inputs = VecDeque<TreeInput>;
 
 impl Driver {
     /// A person's words: a turn, or part of the running one.
-    pub(super) async fn say(&mut self, text: String) {
+    pub(super) async fn say(&mut self, to: NodeId, text: String) {
+        if let Some(holder) = self.live().and_then(|live| live.read_only.clone()) {
+            let hint = Some("/new begins another conversation.".to_owned());
+            return self.alert(Severity::Notice, format!("Nothing can be said here: {holder}"), hint).await;
+        }
         self.mend().await;
         if self.setup.switches.changed() {
             let hint = Some("It takes effect when kokua is started again.".to_owned());
@@ -36,74 +54,90 @@ impl Driver {
         }
         let attendance = self.setup.attendance;
         let only = self.setup.only.clone();
-        self.feed(Input::Said { text, attendance, only }).await;
+        let input = Input::Said { text, attendance, only };
+        self.feed_viewed(TreeInput::Run { node: to, input }).await;
     }
 
-    /// One input and all that follows from it.
-    pub(super) async fn feed(&mut self, input: Input) {
-        let mut inputs = VecDeque::from([input]);
+    /// [`Self::feed`] for the conversation in view.
+    pub(super) async fn feed_viewed(&mut self, input: TreeInput) {
+        if let Some(id) = self.viewed.clone() {
+            self.feed(&id, input).await;
+        }
+    }
+
+    /// One input of a conversation and all that follows from it.
+    pub(super) async fn feed(&mut self, id: &Id, input: TreeInput) {
+        let mut inputs = Inputs::from([input]);
         while let Some(input) = inputs.pop_front() {
-            if !matches!(input, Input::Delta(_)) {
+            if !matches!(input, TreeInput::Run { input: Input::Delta(_), .. }) {
                 self.refresh_checks().await;
             }
-            let moment = self.moment();
-            let Some(live) = &mut self.live else { return };
-            for effect in live.run.step(moment, &mut self.setup.capabilities.world, input) {
-                self.carry_out(effect, &mut inputs).await;
+            let (moment, sight) = (self.moment(), self.sight(id));
+            let Some(live) = self.lives.get_mut(id) else { return };
+            live.tree.look(sight);
+            for (node, effect) in live.tree.step(moment, &mut self.setup.capabilities.world, input) {
+                self.carry_out(id, node, effect, &mut inputs).await;
             }
         }
+        self.rest_if_over(id);
     }
 
     fn moment(&self) -> Moment {
         Moment { now: self.setup.surroundings.now(), random: self.setup.surroundings.random() }
     }
 
-    async fn carry_out(&mut self, effect: Effect, inputs: &mut VecDeque<Input>) {
+    async fn carry_out(&mut self, id: &Id, node: NodeId, effect: Effect, inputs: &mut Inputs) {
         match effect {
             Effect::Record(record) => {
-                if let Some(head) = self.audit_head_due(&record) {
-                    self.record(&head, inputs).await;
+                if let Some(head) = self.audit_head_due(id, &record) {
+                    self.record(id, &head, inputs).await;
                 }
-                self.record(&record, inputs).await;
+                self.record(id, &record, inputs).await;
             }
-            Effect::Audit(draft) => self.audit(*draft).await,
-            Effect::Tell(event) => self.relay(event).await,
-            Effect::CallModel(request) => self.call_model(*request),
-            Effect::CancelModel => self.cancel_model(),
-            Effect::RetryAfter { ms } => self.retry_after(ms),
+            Effect::Audit(draft) => self.audit(id, *draft).await,
+            Effect::Tell(event) => self.relay(id, node, event).await,
+            Effect::CallModel(request) => self.call_model(id, node, *request, inputs),
+            Effect::CancelModel => self.cancel_model(id, node),
+            Effect::RetryAfter { ms } => self.retry_after(id, node, ms),
             Effect::Check { call, tool, arguments } => {
-                inputs.push_back(Input::Checked { call, arguments: self.check(&tool, arguments) });
+                let input = Input::Checked { call, arguments: self.check(id, node, &tool, arguments) };
+                inputs.push_back(TreeInput::Run { node, input });
             }
-            Effect::Ask(ask) => self.ask(*ask),
+            Effect::Ask(ask) => self.ask(id, *ask),
             Effect::Withdraw { call } => {
-                if let Some(live) = &mut self.live {
+                if let Some(live) = self.lives.get_mut(id) {
                     live.asks.remove(&call);
                 }
             }
-            Effect::Grant { call, tool, arguments } => self.grant(call, &tool, &arguments).await,
-            Effect::Run { call, tool, arguments } => self.run_tool(call, tool, arguments, inputs),
+            Effect::Grant { call, tool, arguments } => self.grant(id, call, &tool, &arguments).await,
+            Effect::Run { call, tool, arguments } => self.run_tool(id, call, tool, arguments, inputs),
             Effect::CancelRun { call } => {
-                if let Some(live) = &mut self.live {
+                if let Some(live) = self.lives.get_mut(id) {
                     live.loads.remove(&call);
+                    live.replies.remove(&call);
                     if let Some(task) = live.tasks.remove(&call) {
                         task.abort();
                     }
                 }
             }
-            Effect::Load { call, toolset } => self.load(call, toolset, inputs),
-            Effect::Delegate { .. }
-            | Effect::Unread { .. }
-            | Effect::Spawn(_)
-            | Effect::Keep { .. }
-            | Effect::Reply { .. } => {}
+            Effect::Load { call, toolset } => self.load(id, call, toolset, inputs),
+            Effect::Spawn(wiring) => self.wire_worker(id, *wiring, inputs),
+            Effect::Keep { text } => {
+                let kept = self.setup.store.keep_answer(&text);
+                let file = kept.map(|path| path.display().to_string()).map_err(|error| error.message);
+                inputs.push_back(TreeInput::Kept { node, file });
+            }
+            Effect::Reply { call, outcome } => self.reply(id, call, outcome),
+            // The tree keeps these to itself.
+            Effect::Delegate { .. } | Effect::Unread { .. } => {}
         }
     }
 
-    /// Invariants 2 and 3.
-    async fn record(&mut self, record: &Record, inputs: &mut VecDeque<Input>) {
+    /// Invariant 5.
+    async fn record(&mut self, id: &Id, record: &Record, inputs: &mut Inputs) {
         let store = Arc::clone(&self.setup.store);
         let (entry, now) = (self.entry.clone(), self.setup.surroundings.now());
-        let Some(live) = &mut self.live else { return };
+        let Some(live) = self.lives.get_mut(id) else { return };
         if live.saving == Saving::Broken {
             return;
         }
@@ -113,49 +147,62 @@ impl Driver {
         }
         if let Err(error) = live.append(record, |id| store.create(id, &entry, now)) {
             live.saving = Saving::Broken;
-            inputs.push_back(Input::Stop);
+            inputs.push_back(TreeInput::Run { node: NodeId::ENTRY, input: Input::Stop });
             let hint = error.hint.or_else(|| Some("Your next message starts from what was saved.".to_owned()));
             let sentence = format!("The conversation could not be saved, so the turn was stopped: {}", error.message);
-            self.alert(Severity::Warning, sentence, hint).await;
+            self.alert_in(id, Severity::Warning, sentence, hint).await;
         }
     }
 
     /// An event on its way out, and what the driver itself does at that point.
-    async fn relay(&mut self, event: Event) {
+    async fn relay(&mut self, id: &Id, node: NodeId, event: Event) {
+        if let Event::Error { message, .. } = &event {
+            tracing::warn!(%message, %node, "the turn failed");
+        }
+        if let (Event::Spawned(spawned), Some(live)) = (&event, self.lives.get_mut(id)) {
+            live.give_birth(node, spawned.call);
+        }
         let ended = match &event {
             Event::End { end, .. } => Some(end.clone()),
-            Event::Error { message, .. } => {
-                tracing::warn!(%message, "the turn failed");
-                None
-            }
             _ => None,
         };
-        self.tell(event).await;
-        if let Some(end) = ended {
-            if let Some(live) = &mut self.live {
-                live.turn_started = None;
-            }
-            if matches!(end, TurnEnd::Answered | TurnEnd::WrappedUp) {
-                self.title_if_new();
-                self.ask_window();
-            }
-            self.report().await;
+        self.tell_of(id, node, event).await;
+        let Some(end) = ended else { return };
+        let Some(live) = self.lives.get_mut(id) else { return };
+        if !node.is_entry() {
+            return live.bury(node);
         }
+        live.turn_started = None;
+        live.asked.clear();
+        if matches!(end, TurnEnd::Answered | TurnEnd::WrappedUp) {
+            self.title_if_new(id);
+            self.ask_window();
+        }
+        if !self.is_viewed(id) {
+            self.unread.insert(Arc::clone(id));
+        }
+        self.report().await;
     }
 
-    pub(super) fn dispatching(&self) -> bool {
-        self.live.as_ref().is_some_and(|live| live.saving == Saving::Whole)
+    pub(super) fn dispatching(&self, id: &Id) -> bool {
+        self.lives.get(id).is_some_and(|live| live.saving == Saving::Whole)
     }
 
-    fn call_model(&mut self, request: Request) {
-        if !self.dispatching() {
+    fn call_model(&mut self, id: &Id, node: NodeId, request: Request, inputs: &mut Inputs) {
+        if !self.dispatching(id) {
             return;
         }
-        let model = Arc::clone(&self.setup.model);
-        let messages = self.messages.clone();
-        let Some(generation) = self.next_generation() else { return };
+        let model = match self.model_of(id, node) {
+            Ok(model) => model,
+            Err(failure) => return inputs.push_back(TreeInput::Run { node, input: ended(failure) }),
+        };
+        let (messages, conversation) = (self.messages.clone(), Arc::clone(id));
+        let Some(generation) = self.next_generation(id, node) else { return };
         let task = spawn(async move {
-            let send = |input| messages.send(Message::Model { generation, input });
+            let send = |input| {
+                let conversation = Arc::clone(&conversation);
+                messages.send(Message::Model { conversation, node, generation, input })
+            };
             let outcome = contained(async {
                 use futures_util::StreamExt as _;
                 let mut stream = model.stream(request);
@@ -181,109 +228,112 @@ impl Driver {
             });
             let _gone = send(last).await;
         });
-        self.set_model_task(Some(task));
+        self.set_model_task(id, node, Some(task));
     }
 
-    /// From here on nothing is heard of the model call or back-off before.
-    fn next_generation(&mut self) -> Option<u64> {
+    /// From here on nothing is heard of this agent's model call or back-off before.
+    fn next_generation(&mut self, id: &Id, node: NodeId) -> Option<u64> {
         self.generations += 1;
-        let live = self.live.as_mut()?;
-        live.model_generation = self.generations;
+        let live = self.lives.get_mut(id)?;
+        live.calling.insert(node, (self.generations, None));
         Some(self.generations)
     }
 
-    fn set_model_task(&mut self, task: Option<AbortHandle>) {
-        if let Some(live) = &mut self.live {
-            live.model_task = task;
+    pub(super) fn set_model_task(&mut self, id: &Id, node: NodeId, task: Option<tokio::task::AbortHandle>) {
+        if let Some((_, running)) = self.lives.get_mut(id).and_then(|live| live.calling.get_mut(&node)) {
+            *running = task;
         }
     }
 
-    fn cancel_model(&mut self) {
-        self.next_generation();
-        if let Some(task) = self.live.as_mut().and_then(|live| live.model_task.take()) {
+    /// Whether it is this agent's present model call or back-off that speaks (invariant 8).
+    pub(super) fn hears_model(&self, id: &Id, node: NodeId, generation: u64) -> bool {
+        let calling = self.lives.get(id).and_then(|live| live.calling.get(&node));
+        calling.is_some_and(|(present, _)| *present == generation)
+    }
+
+    fn cancel_model(&mut self, id: &Id, node: NodeId) {
+        if let Some((_, Some(task))) = self.lives.get_mut(id).and_then(|live| live.calling.remove(&node)) {
             task.abort();
         }
     }
 
-    fn retry_after(&mut self, ms: u64) {
-        let messages = self.messages.clone();
-        let Some(generation) = self.next_generation() else { return };
+    fn retry_after(&mut self, id: &Id, node: NodeId, ms: u64) {
+        let (messages, conversation) = (self.messages.clone(), Arc::clone(id));
+        let Some(generation) = self.next_generation(id, node) else { return };
         let task = spawn(async move {
             tokio::time::sleep(Duration::from_millis(ms)).await;
-            let _gone = messages.send(Message::Retry { generation }).await;
+            let _gone = messages.send(Message::Retry { conversation, node, generation }).await;
         });
-        self.set_model_task(Some(task));
+        self.set_model_task(id, node, Some(task));
     }
 
-    fn check(&self, tool: &ToolId, given: serde_json::Value) -> Result<serde_json::Value, String> {
+    fn check(
+        &self,
+        id: &Id,
+        node: NodeId,
+        tool: &ToolId,
+        given: serde_json::Value,
+    ) -> Result<serde_json::Value, String> {
         let name = tool.name.as_str();
-        match self.live.as_ref().and_then(|live| live.run.definition(tool)) {
+        let run = self.lives.get(id).and_then(|live| live.tree.run(node));
+        match run.and_then(|run| run.definition(tool)) {
             Some(definition) => arguments::check(name, &definition.schema, given),
             None => Err(format!("'{name}' is not here any more.")),
         }
     }
 
-    async fn grant(&mut self, call: CallId, tool: &ToolId, arguments: &str) {
-        if !self.dispatching() || self.is_unaudited(call) {
+    async fn grant(&mut self, id: &Id, call: CallId, tool: &ToolId, arguments: &str) {
+        if !self.dispatching(id) || self.is_unaudited(id, call) {
             return;
         }
-        let Some(live) = &self.live else { return };
-        let Some(held) = live.run.held().tools().iter().find(|held| held.id == *tool).cloned() else { return };
-        let conversation = Arc::clone(&live.id);
+        let sight = self.sight(id);
+        let Some(run) = self.lives.get(id).and_then(|live| live.tree.run(call.node())) else { return };
+        let agent = run.agent().clone();
+        let Some(held) = run.held().tools().iter().find(|held| held.id == *tool).cloned() else { return };
         let facts = CallFacts {
-            conversation: &conversation,
-            agent: &self.entry,
+            conversation: id,
+            agent: &agent,
             tool: &held,
             arguments,
             attendance: self.setup.attendance,
-            sight: Sight::OnScreen,
+            sight,
             allow_line: None,
         };
         match self.setup.capabilities.world.grant(facts) {
-            Ok(number) => self.audit_grant(number, tool, arguments).await,
-            Err(sentence) => self.alert(Severity::Notice, sentence, None).await,
+            Ok(number) => self.audit_grant(id, &agent, number, tool, arguments).await,
+            Err(sentence) => self.alert_in(id, Severity::Notice, sentence, None).await,
         }
         self.report().await;
     }
 
-    fn run_tool(&mut self, call: CallId, tool: ToolId, arguments: serde_json::Value, inputs: &mut VecDeque<Input>) {
-        if !self.dispatching() || self.stays_out(call, inputs) {
+    fn run_tool(&mut self, id: &Id, call: CallId, tool: ToolId, arguments: serde_json::Value, inputs: &mut Inputs) {
+        if !self.dispatching(id) || self.stays_out(id, call, inputs) {
             return;
         }
+        let (node, now) = (call.node(), self.setup.surroundings.now());
+        let agents = self.agents_of(id, call);
         let messages = self.messages.clone();
-        let context = CallContext {
-            conversation: self.live.as_ref().map(|live| live.id.to_string()).unwrap_or_default(),
-            agent: self.entry.to_string(),
-            node: NodeId::ENTRY,
-            agents: Agents::nobody(),
-            now: self.setup.surroundings.now(),
+        let Some(live) = self.lives.get_mut(id) else { return };
+        let mut refuse = |text: String| {
+            inputs.push_back(TreeInput::Run { node, input: Input::ToolEnded { call, outcome: failed(text) } });
         };
-        let Some(live) = &mut self.live else { return };
-        let Some(runnable) = live.tools.get(&tool).cloned() else {
-            let text = format!("Tool '{}' is not here any more.", tool.name);
-            inputs.push_back(Input::ToolEnded { call, outcome: failed(text) });
-            return;
+        let Some(runnable) = live.tools.get(&node).and_then(|tools| tools.get(&tool)).cloned() else {
+            return refuse(format!("Tool '{}' is not here any more.", tool.name));
         };
         // O3: what runs is what was shown, also where its provider changed it since it was built.
-        let shown = live.run.held().get(&tool).map(|held| held.digest.clone());
+        let run = live.tree.run(node);
+        let shown = run.and_then(|run| run.held().get(&tool)).map(|held| held.digest.clone());
         if shown.is_none_or(|shown| shown != facts(runnable.spec()).digest) {
-            let text = format!("{} changed since it was shown; a new conversation can call it as it is now", tool.name);
-            inputs.push_back(Input::ToolEnded { call, outcome: failed(text) });
-            return;
+            let name = &tool.name;
+            return refuse(format!("{name} changed since it was shown; a new conversation can call it as it is now"));
         }
-        let conversation = Arc::clone(&live.id);
+        let agent = run.map(|run| run.agent().to_string()).unwrap_or_default();
+        let context = CallContext { conversation: id.to_string(), agent, node, agents, now };
+        let conversation = Arc::clone(id);
         let task = spawn(async move {
             let name = tool.name.clone();
             let outcome = match contained(async { runnable.call(arguments, context).await }).await {
-                Ok(output) => ToolOutcome {
-                    ending: match output.outcome {
-                        Outcome::Ok => Ending::Ok,
-                        Outcome::Failed => Ending::Failed,
-                        Outcome::TimedOut => Ending::TimedOut,
-                    },
-                    text: output.text,
-                    note: output.note,
-                },
+                Ok(output) => outcome(output),
                 Err(panic) => failed(format!("Tool '{name}' raised an error: {panic}")),
             };
             let _gone = messages.send(Message::Tool { conversation, call, outcome }).await;
@@ -291,17 +341,17 @@ impl Driver {
         live.tasks.insert(call, task);
     }
 
-    fn load(&mut self, call: CallId, toolset: crate::access::ToolsetName, inputs: &mut VecDeque<Input>) {
-        if !self.dispatching() || self.stays_out(call, inputs) {
+    fn load(&mut self, id: &Id, call: CallId, toolset: ToolsetName, inputs: &mut Inputs) {
+        if !self.dispatching(id) || self.stays_out(id, call, inputs) {
             return;
         }
-        let Some(live) = &mut self.live else { return };
+        let Some(live) = self.lives.get_mut(id) else { return };
         let Some(found) = self.setup.capabilities.toolsets.get(&toolset).cloned() else {
-            inputs.push_back(Input::LoadEnded { call, result: Err("nothing installs it".to_owned()) });
-            return;
+            let input = Input::LoadEnded { call, result: Err("nothing installs it".to_owned()) };
+            return inputs.push_back(TreeInput::Run { node: call.node(), input });
         };
         let (services, limit) = (self.setup.capabilities.services.clone(), self.setup.capabilities.build_timeout);
-        let (conversation, messages) = (Arc::clone(&live.id), self.messages.clone());
+        let (conversation, messages) = (Arc::clone(id), self.messages.clone());
         live.loads.insert(call);
         // Not one of the call's tasks: a load whose caller is stopped is still judged by the hook, and held by nobody.
         spawn(async move {
@@ -309,14 +359,17 @@ impl Driver {
             let _gone = messages.send(Message::Built { conversation, call, toolset, result }).await;
         });
     }
-
-    pub(super) fn forget_task(&mut self, call: CallId) {
-        if let Some(live) = &mut self.live {
-            live.tasks.remove(&call);
-        }
-    }
 }
 
-fn failed(text: String) -> ToolOutcome {
+pub(super) fn failed(text: String) -> ToolOutcome {
     ToolOutcome { ending: Ending::Failed, text, note: None }
+}
+
+fn outcome(output: Output) -> ToolOutcome {
+    let ending = match output.outcome {
+        Outcome::Ok => Ending::Ok,
+        Outcome::Failed => Ending::Failed,
+        Outcome::TimedOut => Ending::TimedOut,
+    };
+    ToolOutcome { ending, text: output.text, note: output.note }
 }

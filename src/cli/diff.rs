@@ -89,10 +89,11 @@ pub(super) async fn run(options: Options, old: PathBuf, new: Option<PathBuf>, as
     };
     let diffs = diff(&old.snapshot, &new.snapshot);
     let others = others(&old, &new);
+    let unjudged = count(&diffs, Direction::Unknown) + others.iter().filter(|other| may_widen(other.name)).count();
     if as_json {
-        print::json(&machine(&diffs, &others, &old, &new))?;
+        print::json(&machine(&diffs, unjudged, &others, &old, &new))?;
     } else {
-        line(&summary(&diffs, others.iter().filter(|other| may_widen(other.name)).count()))?;
+        line(&summary(&diffs, unjudged))?;
         line(&format!("  old  {}\n  new  {}", old.label, new.label))?;
         for agent in &diffs {
             line(&format!("\n{}", block(agent, &old.label, &new.label)))?;
@@ -110,8 +111,7 @@ pub(super) async fn run(options: Options, old: PathBuf, new: Option<PathBuf>, as
             line(&format!("  {mark} {name}  {} → {}", stand(*was, &old.label), stand(*is, &new.label)))?;
         }
     }
-    let compared = count(&diffs, Direction::Unknown) == 0 && !others.iter().any(|other| may_widen(other.name));
-    Ok(if compared && count(&diffs, Direction::Gain) == 0 { ANSWERED } else { GAINED })
+    Ok(if unjudged == 0 && count(&diffs, Direction::Gain) == 0 { ANSWERED } else { GAINED })
 }
 
 /// Reads, checks and builds one configuration; `None`: the one in force.
@@ -142,14 +142,14 @@ async fn side(options: &Options, path: Option<PathBuf>) -> Result<Side, Ended> {
     Ok(Side { label, snapshot: Snapshot::of(&prepared.capabilities.world), others })
 }
 
-/// Whether anything was gained, before all else.
-fn summary(diffs: &[AgentDiff], others: usize) -> String {
+/// Whether anything was gained, before all else; `unjudged` is how many changes may be a gain and may not.
+fn summary(diffs: &[AgentDiff], unjudged: usize) -> String {
     let of = |direction| count(diffs, direction);
     let mut rest = Vec::new();
     for (number, what, sign) in [
         (of(Direction::Loss), "lost", '-'),
         (of(Direction::Change), "changed otherwise", '~'),
-        (of(Direction::Unknown) + others, "not to be compared", '?'),
+        (unjudged, "not to be compared", '?'),
     ] {
         if number > 0 {
             rest.push(format!("{number} {what} ({sign})"));
@@ -157,7 +157,7 @@ fn summary(diffs: &[AgentDiff], others: usize) -> String {
     }
     let first = match of(Direction::Gain) {
         0 if rest.is_empty() => "Nothing is gained and nothing is lost".to_owned(),
-        0 if of(Direction::Unknown) + others > 0 => "Nothing is gained as far as it can be compared".to_owned(),
+        0 if unjudged > 0 => "Nothing is gained as far as it can be compared".to_owned(),
         0 => "Nothing is gained".to_owned(),
         number => format!("Something is gained: {number} (+)"),
     };
@@ -227,7 +227,7 @@ fn word(aspect: Aspect) -> &'static str {
 }
 
 /// The same for a program.
-fn machine(diffs: &[AgentDiff], others: &[Other<'_>], old: &Side, new: &Side) -> Value {
+fn machine(diffs: &[AgentDiff], unjudged: usize, others: &[Other<'_>], old: &Side, new: &Side) -> Value {
     let weight = |weight: Option<Weight>| weight.map(tool_bytes);
     let agents: Vec<Value> = diffs
         .iter()
@@ -242,8 +242,7 @@ fn machine(diffs: &[AgentDiff], others: &[Other<'_>], old: &Side, new: &Side) ->
         "gained": count(diffs, Direction::Gain),
         "lost": count(diffs, Direction::Loss),
         "changed": count(diffs, Direction::Change),
-        "not_compared":
-            count(diffs, Direction::Unknown) + others.iter().filter(|other| may_widen(other.name)).count(),
+        "not_compared": unjudged,
         "other_settings": others
             .iter()
             .map(|other| json!({"name": other.name, "old": other.old.map(|(value, _)| value),

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::app::{Options, Prepared, StartError};
-use crate::assistant::ports::{Cause, PortError};
+use crate::assistant::ports::PortError;
 
 /// Answered.
 pub(crate) const ANSWERED: u8 = 0;
@@ -114,19 +114,7 @@ impl From<StartError> for Ended {
 
 impl From<PortError> for Ended {
     fn from(error: PortError) -> Self {
-        let text = match &error.hint {
-            Some(hint) => format!("error: {error}\n  hint: {hint}"),
-            None => format!("error: {error}"),
-        };
-        Self { code: code_of(&error), text }
-    }
-}
-
-/// The exit code of something outside that did not work.
-fn code_of(error: &PortError) -> u8 {
-    match error.cause {
-        Cause::Asked => USAGE,
-        Cause::Outside => FAILED,
+        StartError::from(error).into()
     }
 }
 

@@ -128,7 +128,7 @@ pub struct Agent {
     pub generation: Generation,
 }
 
-/// `[security]` without the floor, which is in the declarations.
+/// `[security]` without the floor and `background`, which are in the declarations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Security {
     /// Keys that no tool may write (A14): `*`, `section.*` or `section.key`.
@@ -139,6 +139,17 @@ pub struct Security {
     pub reviewer_timeout_seconds: f64,
     /// Calls of one turn that reviewers are asked about; at least 1.
     pub reviews_per_turn: u32,
+    /// Minutes after the last key for which somebody is present (P12); at least 1.
+    pub presence_minutes: u32,
+    /// Minutes after which a parked card expires (P12); 0: never.
+    pub approval_timeout_minutes: u32,
+}
+
+/// `[capabilities]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capabilities {
+    /// How deep workers may compose workers (D3), 0 to 16; 0: composing is off.
+    pub max_depth: u32,
 }
 
 /// `[providers.<name>]`.
@@ -247,6 +258,8 @@ pub struct Config {
     pub declarations: Declarations,
     /// `[security]`.
     pub security: Security,
+    /// `[capabilities]`.
+    pub capabilities: Capabilities,
     /// Every `[providers.<name>]`.
     pub providers: BTreeMap<String, Provider>,
     /// `[display]`.

@@ -9,8 +9,8 @@ use super::problem::{Problem, Problems};
 use super::settings::{self, LATER_SECTIONS, SECTIONS, Setting};
 use super::written::{Syntax, Table, Value, Written, did_you_mean, path_of, read};
 use super::{
-    Agent, Assistant, Compute, Config, Display, Fs, Generation, Locations, LogLevel, Provider, Sandbox, Security,
-    Source, Thinking, Toolsets,
+    Agent, Assistant, Capabilities, Compute, Config, Display, Fs, Generation, Locations, LogLevel, Provider, Sandbox,
+    Security, Source, Thinking, Toolsets,
 };
 use crate::access::declare::{Background, EntryList, ModeDeclaration, Pair, ServerDefaults};
 use crate::access::name::near;
@@ -157,7 +157,10 @@ fn resolve(written: &Written, source: Source, home: PathBuf, locations: &Locatio
             reviewers: auto.words(&settings::AUTO_REVIEWERS),
             reviewer_timeout_seconds: auto.number(&settings::AUTO_TIMEOUT_SECONDS).unwrap_or(1.0),
             reviews_per_turn: count(&auto, &settings::AUTO_MAX_PER_TURN),
+            presence_minutes: count(&security, &settings::PRESENCE_MINUTES),
+            approval_timeout_minutes: count(&security, &settings::APPROVAL_TIMEOUT_MINUTES),
         },
+        capabilities: Capabilities { max_depth: count(&written.at("capabilities"), &settings::MAX_DEPTH) },
         providers: written
             .names
             .iter()
@@ -313,7 +316,10 @@ fn declarations(written: &Written) -> Declarations {
             .map(|(entry, name)| Spanned::new(name, entry.value.span)),
         modes: modes.collect(),
         server_defaults: ServerDefaults::default(),
-        background: Background::default(),
+        background: match written.at("security").text(&settings::BACKGROUND).as_deref() {
+            Some("deny") => Background::Deny,
+            _ => Background::Park,
+        },
     }
 }
 

@@ -262,7 +262,7 @@ pub(super) const AGENT_DELEGATES_TO: Setting = cold(
     "delegates_to",
     Kind::Names,
     Default::Names(&[]),
-    "Agents that it may spawn as workers. Comes with a later version; `[]` until then.",
+    "Agents that it may spawn as workers: declared ones, not itself, in no circle.",
 );
 pub(super) const AGENT_MODEL: Setting =
     cold("model", Kind::Text, ASSISTANTS, "Its model string; a worker never takes its delegator's.");
@@ -310,6 +310,25 @@ pub(super) const LOCKED_CONFIG_KEYS: Setting = cold(
     Default::Names(SHIPPED_LOCKS),
     "Keys that no tool may write: `*`, `section.*` or `section.key`. It locks itself, always.",
 );
+pub(super) const BACKGROUNDS: &[&str] = &["park", "deny"];
+pub(super) const BACKGROUND: Setting = cold(
+    "background",
+    Kind::Word(BACKGROUNDS),
+    Default::Text("park"),
+    "What becomes of a call that asks while its conversation is not on screen: `park` lets its card wait, `deny` answers no.",
+);
+pub(super) const PRESENCE_MINUTES: Setting = cold(
+    "presence_minutes",
+    AT_LEAST_ONE,
+    Default::Integer(15),
+    "Minutes after the last key for which somebody counts as present; with nobody there, what would be parked is denied.",
+);
+pub(super) const APPROVAL_TIMEOUT_MINUTES: Setting = cold(
+    "approval_timeout_minutes",
+    Kind::Integer { least: 0, most: u32::MAX as i64 },
+    Default::Integer(0),
+    "Minutes after which a parked card expires; 0: never.",
+);
 pub(super) const AUTO_ENABLED: Setting = cold(
     "enabled",
     Kind::Boolean,
@@ -322,6 +341,13 @@ pub(super) const AUTO_TIMEOUT_SECONDS: Setting =
     cold("timeout_seconds", Kind::AboveZero, Default::Number(10.0), "Seconds that a reviewer has.");
 pub(super) const AUTO_MAX_PER_TURN: Setting =
     cold("max_per_turn", AT_LEAST_ONE, Default::Integer(5), "Calls of one turn that reviewers are asked about.");
+
+pub(super) const MAX_DEPTH: Setting = hot(
+    "max_depth",
+    Kind::Integer { least: 0, most: 16 },
+    Default::Integer(3),
+    "How deep workers may compose workers; 0 switches composing off.",
+);
 
 pub(super) const BASE_URL: Setting =
     cold("base_url", Kind::Address, Default::Unset("the provider's usual one"), "Where the provider answers.");
@@ -461,12 +487,17 @@ pub const SECTIONS: &[Section] = &[
          replaces one whole.",
         &[WITHHOLD],
     ),
-    section("security", "What stands above every policy.", &[NEVER_AUTO_APPROVE, LOCKED_CONFIG_KEYS]),
+    section(
+        "security",
+        "What stands above every policy.",
+        &[NEVER_AUTO_APPROVE, LOCKED_CONFIG_KEYS, BACKGROUND, PRESENCE_MINUTES, APPROVAL_TIMEOUT_MINUTES],
+    ),
     section(
         "security.auto_approval",
         "Model reviewers, which come with a later version. Until then these keys are checked and do nothing.",
         &[AUTO_ENABLED, AUTO_REVIEWERS, AUTO_TIMEOUT_SECONDS, AUTO_MAX_PER_TURN],
     ),
+    section("capabilities", "Composed workers.", &[MAX_DEPTH]),
     section(
         "providers.<name>",
         "How a model provider is reached. Keys of services are never written into this file.",
@@ -561,7 +592,6 @@ pub(super) const LATER_SECTIONS: &[(&str, &str)] = &[
     ("web", "web tools"),
     ("email", "mail"),
     ("planning", "the planning workflow"),
-    ("capabilities", "composed workers"),
     ("github_backup", "backups"),
     ("image", "image generation"),
     ("speech", "speech generation"),
@@ -573,14 +603,7 @@ pub(super) const LATER_SECTIONS: &[(&str, &str)] = &[
 ];
 
 /// Keys of later versions, by section.
-pub(super) const LATER_KEYS: &[(&str, &str)] = &[
-    ("security", "background"),
-    ("security", "presence_minutes"),
-    ("security", "approval_timeout_minutes"),
-    ("compute", "network"),
-    ("compute", "allow"),
-    ("toolsets", "paths"),
-];
+pub(super) const LATER_KEYS: &[(&str, &str)] = &[("compute", "network"), ("compute", "allow"), ("toolsets", "paths")];
 
 /// A key or table of an older layout, and what replaced it. There is no migration: it is said, and nothing is guessed.
 #[derive(Debug, Clone, Copy)]

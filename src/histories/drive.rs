@@ -168,6 +168,8 @@ impl House {
         }
         let spec = AgentSpec {
             name: AgentName::new(agent),
+            node: crate::agent::NodeId::ENTRY,
+            above: Vec::new(),
             conversation: conversation.to_owned(),
             opener: "You help.".to_owned(),
             max_iterations: 20,
@@ -366,7 +368,7 @@ impl House {
                 self.model.grants.retain(|other| *other != grant);
             }
             Happening::Spawn(life, agent, family, link) => self.spawn(*life, *agent, *family, *link)?,
-            Happening::Compose(life, toolsets) => self.compose(*life, toolsets)?,
+            Happening::Compose(life, toolsets, nested) => self.compose(*life, toolsets, *nested)?,
             Happening::Works(worker, turn) => {
                 let idle: Vec<usize> = (2..self.lives.len()).filter(|live| !busy.contains(live)).collect();
                 if let Some(worker) = idle.get(worker % (idle.len() + 1)) {
@@ -424,24 +426,32 @@ impl House {
         self.work(parent, agent, family, link)
     }
 
-    fn compose(&mut self, life: usize, toolsets: &[usize]) -> Check {
+    fn compose(&mut self, life: usize, toolsets: &[usize], nested: bool) -> Check {
         let parent = life % self.lives.len();
         let names: BTreeSet<String> = toolsets.iter().map(|pick| self.installed(*pick)).collect();
         if self.lives.len() >= MOST {
             return Ok(());
         }
         let toolsets: Vec<ToolsetName> = names.iter().map(|name| ToolsetName::new(name.as_str())).collect();
-        let composed = self.world.compose(self.lives[parent].run.life(), "helper", &toolsets);
+        let kind = if nested { Nested::Composes } else { Nested::Leaf };
+        let composed = self.world.compose(self.lives[parent].run.life(), "helper", &toolsets, kind);
         let may = |name: &String| {
             !self.model.entry_only(name)
                 && name != "capabilities"
                 && self.model.may_build(&self.lives[parent].model, name)
         };
-        let expected = names.iter().all(may);
+        // It may compose in its turn, whatever it was composed from.
+        let nests = || {
+            let installed = self.model.setup.installed.iter().any(|known| known.0 == "capabilities");
+            installed && self.model.may_build(&self.lives[parent].model, "capabilities")
+        };
+        let expected = names.iter().all(may) && (!nested || nests());
         ensure!(composed.is_ok() == expected, "D3: composing from {names:?} should be {expected}: {composed:?}");
         let Ok(worker) = composed else { return Ok(()) };
         let composer = self.lives[parent].model.agent.clone();
-        self.model.composed.insert(worker.to_string(), (composer, names.into_iter().collect()));
+        let mut holds: Vec<String> = names.into_iter().collect();
+        holds.extend(nested.then(|| "capabilities".to_owned()));
+        self.model.composed.insert(worker.to_string(), (composer, holds));
         self.work(parent, worker.to_string(), None, false)
     }
 

@@ -314,15 +314,9 @@ impl House {
         let Some((tool, arguments)) = asked else { return Ok(()) };
         let live = &self.lives[place];
         let held = live.run.held().get(&tool).cloned().ok_or("P16: a grant for what is not held")?;
-        let given = self.world.grant(CallFacts {
-            conversation: &live.conversation,
-            agent: live.run.agent(),
-            tool: &held,
-            arguments: &arguments,
-            attendance: Attendance::Attended,
-            sight: Sight::OnScreen,
-            allow_line: None,
-        });
+        let (conversation, agent) = (&live.conversation, live.run.agent());
+        let facts = CallFacts::on_screen(conversation, agent, &held, &arguments, Attendance::Attended);
+        let given = self.world.grant(facts);
         let may = self.model.grantable(&call.1, &call.2);
         ensure!(given.is_ok() == may, "invariant 10: a grant of {call:?} should be {may}: {given:?}");
         if may && !self.model.grants.contains(call) {

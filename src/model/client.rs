@@ -12,7 +12,7 @@ use futures_util::stream::BoxStream;
 use crate::agent::{Delta, Failure, FailureKind, Request, Retry};
 use crate::config::{self, Generation, Thinking};
 
-use super::failure::{Place, failure};
+use super::failure::{Place, failure, no_key};
 use super::http::{self, Link};
 use super::key::{Environment, KeySource};
 use super::options::ModelOptions;
@@ -121,6 +121,17 @@ impl Client {
             (_, Some(window)) => Some(window),
             (Model::Remote(link), None) => super::discover::window(link).await,
             (Model::Rehearsal(_), None) => None,
+        }
+    }
+
+    /// What every call would fail with for want of a key, as far as that is known without running anything.
+    pub fn missing_key(&self) -> Option<Failure> {
+        match &self.0.model {
+            Model::Remote(link) => match &link.key {
+                KeySource::Missing(why) => Some(no_key(&link.options.place, why)),
+                KeySource::None | KeySource::Known(_) | KeySource::Command { .. } => None,
+            },
+            Model::Rehearsal(_) => None,
         }
     }
 

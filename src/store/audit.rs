@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::error::StoreError;
+use super::hex;
 use crate::access::audit::{Draft, Entry, Head, VERSION};
 use crate::system::{FileError, files, identity, lock};
 
@@ -271,11 +272,6 @@ fn keyed(key: &[u8; KEY], text: &[u8]) -> [u8; 32] {
     };
     let inner = Sha256::new().chain_update(padded(0x36)).chain_update(text).finalize();
     Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize().into()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 #[cfg(test)]

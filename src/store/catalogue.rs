@@ -12,11 +12,13 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
+use super::holder;
 use super::log::{Log, absent_or};
 use super::{EXTENSION, path_of};
 use crate::access::Attendance;
+use crate::access::name::shown;
 use crate::agent::{Activity, ConversationSummary, Record};
-use crate::system::{FileError, files, lock};
+use crate::system::{FileError, files};
 
 /// Characters of an id that name it when no other id begins with them.
 pub const SHORTEST_PREFIX: usize = 6;
@@ -162,9 +164,25 @@ pub fn find(directory: &Path, prefix: &str) -> Result<String, StoreError> {
 pub fn remove(directory: &Path, id: &str) -> Result<(), StoreError> {
     let path = path_of(directory, id)?;
     let file = File::open(&path).map_err(|error| absent_or(error, id, &path))?;
-    lock::try_lock(&file, &path)?;
+    holder::take(&file, &path).map_err(|error| named(error, directory, id))?;
     files::remove(&path)?;
+    holder::clear(&path);
     Ok(())
+}
+
+/// `error` with the conversation's title in it, or else its id.
+pub(super) fn named(error: StoreError, directory: &Path, id: &str) -> StoreError {
+    match error {
+        StoreError::Held { holder, .. } => {
+            let known = read_sidecar(&directory.join(SIDECAR)).conversations.remove(id);
+            let summary = summarize(directory, id, known).ok().flatten().unwrap_or_default();
+            let title = summary.title.or(summary.opening).filter(|title| !title.is_empty());
+            let conversation =
+                title.map_or_else(|| format!("conversation {id}"), |title| format!("\"{}\"", shown(&title)));
+            StoreError::Held { conversation, holder }
+        }
+        error => error,
+    }
 }
 
 /// Titles a stored conversation that nobody has open. For an open one append [`Record::Titled`] to its [`Log`].

@@ -10,9 +10,17 @@ pub enum StoreError {
     /// The disk said no.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Another process, or this one, has the conversation open.
+    /// Something could not be locked, or somebody writes it for too long.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// Another process, or this one, has the conversation open.
+    #[error("{conversation} is open in {holder}")]
+    Held {
+        /// Its title in quotes, or its id.
+        conversation: String,
+        /// Who: `another kokua (process 4242, since 21:04)`.
+        holder: String,
+    },
     /// A word that cannot be an id.
     #[error("'{id}' is not a conversation's id")]
     NotAnId {
@@ -92,6 +100,7 @@ impl StoreError {
             Self::NotAnId { .. } | Self::Unknown { .. } | Self::TooShort { .. } | Self::Ambiguous { .. } => true,
             Self::File(_)
             | Self::Lock(_)
+            | Self::Held { .. }
             | Self::NoHeader { .. }
             | Self::Broken { .. }
             | Self::AuditKey { .. }
@@ -101,10 +110,18 @@ impl StoreError {
         }
     }
 
+    /// Who has it, where that is why it did not work.
+    pub fn holder(&self) -> Option<String> {
+        match self {
+            Self::Held { holder, .. } => Some(holder.clone()),
+            _ => None,
+        }
+    }
+
     /// What a person can do about it, if anything in particular.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Lock(LockError::Held { .. }) => Some("close the conversation there, or open another one here"),
+            Self::Held { .. } => Some("close the conversation there, or open another one here"),
             Self::NotAnId { .. } | Self::Unknown { .. } => Some("`kokua conversations list` prints every id"),
             Self::TooShort { .. } | Self::Ambiguous { .. } => {
                 Some("give the whole id, or enough of its beginning: at least 6 characters and no other id's")

@@ -2,12 +2,14 @@
 //!
 //! A record is saved when [`Log::append`] returns: its line is on the disk. A log has one writer at a time.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::catalogue::named;
 use super::error::StoreError;
 use super::history::{drop_stray_endings, repair};
+use super::holder::{self, Holding};
 use super::path_of;
 use super::stored::{self, LineFault, StoredHeader, VERSION};
 use crate::access::AgentName;
@@ -47,6 +49,8 @@ pub struct Opened {
 pub struct Log {
     id: String,
     path: PathBuf,
+    /// Before the file, so that it is gone before the lock is.
+    _holding: Holding,
     file: File,
     /// Bytes of whole lines. What a failed write left behind it is cut off.
     length: u64,
@@ -76,7 +80,8 @@ impl Log {
         fresh.write_all(&line).and_then(|()| fresh.as_file().sync_all()).map_err(FileError::at("write", &path))?;
         let file = fresh.persist_noclobber(&path).map_err(|error| FileError::at("create", &path)(error.error))?;
         files::sync_directory(directory).map_err(FileError::at("sync the directory of", &path))?;
-        Ok(Self { id: id.to_owned(), path, file, length: line.len() as u64, broken: false })
+        let holding = Holding::begin(&path);
+        Ok(Self { id: id.to_owned(), path, _holding: holding, file, length: line.len() as u64, broken: false })
     }
 
     /// Opens a stored conversation by its whole id and mends it: a last line that a crash cut off is removed, calls
@@ -87,9 +92,12 @@ impl Log {
     pub fn open(directory: &Path, id: &str) -> Result<(Self, Opened), StoreError> {
         let path = path_of(directory, id)?;
         let file = File::options().read(true).append(true).open(&path).map_err(|error| absent_or(error, id, &path))?;
-        lock::try_lock(&file, &path)?;
+        holder::take(&file, &path).map_err(|error| named(error, directory, id))?;
+        // Whoever had it may have removed it.
+        fs::metadata(&path).map_err(|error| absent_or(error, id, &path))?;
+        let holding = Holding::begin(&path);
         let read = Reading::of(&file, &path)?;
-        let mut log = Self { id: id.to_owned(), path, file, length: read.length, broken: false };
+        let mut log = Self { id: id.to_owned(), path, _holding: holding, file, length: read.length, broken: false };
         match read.tail {
             Tail::Whole => {}
             Tail::Unended => log.write(b"\n")?,

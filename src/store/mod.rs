@@ -7,15 +7,18 @@
     reason = "logs are read and appended through open files; every error made here names its path"
 )]
 
+pub mod answers;
 pub mod audit;
 pub mod catalogue;
 pub mod error;
 pub mod history;
+pub mod holder;
 pub mod log;
 mod stored;
 
 use std::path::{Path, PathBuf};
 
+pub use answers::keep as keep_answer;
 pub use audit::AuditLog;
 pub use catalogue::{Listing, find, list, remove, rename};
 pub use error::StoreError;
@@ -34,6 +37,11 @@ fn path_of(directory: &Path, id: &str) -> Result<PathBuf, StoreError> {
         return Err(StoreError::NotAnId { id: id.chars().take(80).collect() });
     }
     Ok(directory.join(format!("{id}.{EXTENSION}")))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 /// What a log's file name ends with.

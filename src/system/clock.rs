@@ -18,9 +18,25 @@ pub fn local(ms: i64) -> String {
     }
 }
 
+/// [`local`] as people say it at `now`: without the day when that is the same.
+pub fn local_since(ms: i64, now: i64) -> String {
+    let (since, now) = (local(ms), local(now));
+    match (since.split_once(' '), now.split_once(' ')) {
+        (Some((day, time)), Some((today, _))) if day == today => time.to_owned(),
+        _ => since,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::now_ms;
+    use super::{local, local_since, now_ms};
+
+    #[test]
+    fn the_day_is_said_only_when_it_is_another() {
+        let (now, day) = (1_700_000_000_000, 86_400_000);
+        assert_eq!(local_since(now, now), local(now).split_at(11).1);
+        assert_eq!(local_since(now - 2 * day, now), local(now - 2 * day));
+    }
 
     #[test]
     fn the_clock_counts_milliseconds_of_this_century() {

@@ -45,9 +45,17 @@ pub fn try_lock(file: &File, path: &Path) -> Result<(), LockError> {
 /// # Errors
 /// As [`try_lock`].
 pub fn wait_for(file: &File, path: &Path) -> Result<(), LockError> {
+    wait_while(file, path, || true)
+}
+
+/// As [`wait_for`], as long as `is_worth_it` says so; it is asked whenever the lock is held.
+///
+/// # Errors
+/// As [`try_lock`].
+pub fn wait_while(file: &File, path: &Path, mut is_worth_it: impl FnMut() -> bool) -> Result<(), LockError> {
     for _ in 1..TRIES {
         match try_lock(file, path) {
-            Err(LockError::Held { .. }) => thread::sleep(PAUSE),
+            Err(LockError::Held { .. }) if is_worth_it() => thread::sleep(PAUSE),
             ended => return ended,
         }
     }
@@ -58,7 +66,7 @@ pub fn wait_for(file: &File, path: &Path) -> Result<(), LockError> {
 mod tests {
     use std::fs::File;
 
-    use super::{LockError, try_lock};
+    use super::{LockError, try_lock, wait_while};
 
     #[test]
     fn a_second_handle_is_refused_until_the_first_is_dropped() {
@@ -72,5 +80,25 @@ mod tests {
         assert_eq!(error.to_string(), format!("another kokua has {} open", path.display()));
         drop(first);
         try_lock(&second, &path).unwrap();
+    }
+
+    #[test]
+    fn a_wait_ends_when_it_is_of_no_use_or_the_lock_is_free() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        let mut first = Some(File::create(&path).unwrap());
+        try_lock(first.as_ref().unwrap(), &path).unwrap();
+        let second = File::open(&path).unwrap();
+        let mut asked = 0;
+        let error = wait_while(&second, &path, || {
+            asked += 1;
+            asked < 3
+        });
+        assert!(matches!(error, Err(LockError::Held { .. })) && asked == 3);
+        wait_while(&second, &path, || {
+            drop(first.take());
+            true
+        })
+        .unwrap();
     }
 }

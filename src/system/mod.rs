@@ -11,6 +11,7 @@ pub mod identity;
 pub mod lock;
 pub mod logging;
 pub mod panic;
+pub mod process;
 pub mod signals;
 
 pub use files::FileError;

@@ -2,10 +2,12 @@
 //!
 //! A file here is a toolset and is named like it (A16); what a toolset needs beyond one file is in its folder.
 
+mod capabilities;
 mod compute;
 mod fs;
 mod fs_write;
 mod memory;
+mod messaging;
 mod misc;
 mod time;
 mod todo;
@@ -22,7 +24,9 @@ use crate::tool::{Output, Toolset};
 pub fn all(config: &Config) -> Vec<Arc<dyn Toolset>> {
     vec![
         Arc::new(memory::Memory::new()),
+        Arc::new(capabilities::Capabilities),
         Arc::new(time::Time),
+        Arc::new(messaging::Messaging),
         Arc::new(todo::Todo::new()),
         Arc::new(fs::Fs::new(config.fs.roots.clone())),
         Arc::new(fs_write::FsWrite::new(config)),

@@ -1,5 +1,5 @@
-//! `todo`: an agent's own plan, one for each conversation and agent, at most 20 steps. It is kept in a small file, so
-//! that it is there again after a restart; it runs nothing.
+//! `todo`: an agent's own plan, one for each conversation and agent, at most 20 steps; two workers of one table have two. It
+//! is kept in a small file, so that it is there again after a restart; it runs nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocking;
+use crate::agent::NodeId;
 use crate::system::{FileError, files};
 use crate::tool::output::one_line;
 use crate::tool::{BuildError, CallContext, Function, Kind, Output, Risk, Services, Tool, Toolset};
@@ -102,9 +103,15 @@ impl Toolset for Todo {
     }
 }
 
-/// `<folder>/<conversation>/<agent>.json`, with anything unusual in a name replaced.
+/// `<folder>/<conversation>/<agent>.json`, with anything unusual in a name replaced; a worker's has its number too.
 fn file(folder: &Path, context: &CallContext) -> PathBuf {
-    folder.join(super::file_name(&context.conversation)).join(super::file_name(&context.agent) + ".json")
+    let agent = super::file_name(&context.agent);
+    // No name has a dot left in it, so neither form can be the other.
+    let file = match context.node {
+        NodeId::ENTRY => format!("{agent}.json"),
+        NodeId(number) => format!("{agent}.{number}.json"),
+    };
+    folder.join(super::file_name(&context.conversation)).join(file)
 }
 
 /// Applies `change` to the plan in `file` and answers with the plan. Nothing changes when any part of it is wrong.

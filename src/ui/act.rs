@@ -1,6 +1,7 @@
 //! What each named action does. Keys, palette and commands all end here.
 
 use super::action::Action;
+use super::cards;
 use super::command::Cmd;
 use super::explaining::{self, Level};
 use super::layout::{Columns, FOLD_CARD_BELOW};
@@ -17,6 +18,7 @@ use super::view::panes as rows;
 use crate::access::report::ToolsetState;
 use crate::access::{Answer, Filter};
 use crate::agent::command::Switched;
+use crate::agent::update::Activity;
 use crate::agent::{Command, NodeId};
 
 /// Carries out `action`, which `key` asked for.
@@ -88,27 +90,19 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         Action::Deny => return answer(ui, Answer::Denied, now),
         Action::DenyWithReason => {
             if let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) {
-                ui.prompt = Some(Prompt::Reason { call: card.ask.call, line: LineInput::default() });
+                ui.prompt = Some(Prompt::Reason { card: card.id(), line: LineInput::default() });
             }
         }
         Action::EditCall => {
             if let Some(card) = ui.inbox.shown().filter(|card| !card.answered() && !card.changing()) {
-                let purpose = EditorPurpose::Arguments(card.ask.call);
+                let purpose = EditorPurpose::Arguments(card.id());
                 return vec![Cmd::OpenEditor { text: card.text_to_edit(), purpose }];
             }
         }
         Action::CardFull => toggle(ui, Overlay::Card),
         Action::CardNext => ui.inbox.turn(1),
         Action::CardPrevious => ui.inbox.turn(-1),
-        Action::CardAsker => {
-            if let Some(call) = ui.inbox.shown().map(|card| card.ask.call) {
-                ui.overlay = None;
-                ui.focus = Focus::Transcript;
-                look_at(ui, call.node());
-                let scene = &mut ui.tree.viewed_mut().scene;
-                scene.transcript.select(scene.story.block_of(call));
-            }
-        }
+        Action::CardAsker => return cards::go_to_asker(ui),
         Action::CardUp => scroll_card(ui, -1),
         Action::CardDown => scroll_card(ui, 1),
 
@@ -150,7 +144,10 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
             ui.composer.suggest_command("rename");
         }
         Action::DeleteConversation => {
-            if let Some(row) = rows::selected_conversation(ui) {
+            let chosen = rows::selected_conversation(ui);
+            if chosen.is_some_and(|row| ui.activity(row) != Activity::Idle) {
+                ui.flash("not while a turn of it runs: open it and stop the turn, then delete it", now);
+            } else if let Some(row) = chosen {
                 ui.prompt = Some(Prompt::Delete { id: row.id.clone(), title: row.title.clone() });
             }
         }
@@ -360,7 +357,12 @@ fn quit_if_empty(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
         }
         return Vec::new();
     }
-    if ui.turn().is_none() || ui.second_press(Armed::Quit, "Ctrl+D again stops the turn and quits", now) {
+    let runs = match (ui.turn(), ui.others_run()) {
+        (None, false) => return quit(),
+        (Some(_), _) => "Ctrl+D again stops the turn and quits",
+        (None, true) => "another conversation runs: Ctrl+D again stops it and quits",
+    };
+    if ui.second_press(Armed::Quit, runs, now) {
         return quit();
     }
     Vec::new()
@@ -444,7 +446,7 @@ fn card_is_readable(ui: &Ui) -> bool {
 /// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
 pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
     let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) else { return Vec::new() };
-    let (call, showing) = (card.ask.call, card.showing.number);
+    let (conversation, call, showing) = (card.conversation.clone(), card.ask.call, card.showing.number);
     let allows = !matches!(answer, Answer::Denied | Answer::DeniedWithReason { .. });
     if allows && card.inert_for(now) > 0 {
         ui.flash("this card has just come up: read it, then press again", now);
@@ -463,7 +465,6 @@ pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
         return Vec::new();
     }
     ui.inbox.mark_answered();
-    let conversation = ui.conversation();
     vec![Cmd::Submit(Command::Answer { conversation, call, answer, showing })]
 }
 
@@ -643,6 +644,10 @@ pub(super) fn submit_draft(ui: &mut Ui, now: i64) -> Vec<Cmd> {
         ui.composer.take();
         return run_command(ui, command, &argument, now);
     }
+    if let Some(why) = ui.read_only() {
+        ui.flash(format!("read-only, your draft stays: {why}"), now);
+        return Vec::new();
+    }
     let viewed = ui.tree.viewed();
     let to = viewed.id;
     if viewed.has_ended() {
@@ -678,6 +683,9 @@ fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd
         Slash::New => return vec![Cmd::Submit(Command::New)],
         Slash::Conversations => return open_pane(ui, PaneKind::Conversations),
         Slash::Switch => return switch_conversation(ui, argument),
+        Slash::Rename | Slash::Mode if ui.read_only().is_some() && !argument.is_empty() => {
+            ui.flash(format!("read-only: {}", ui.read_only().unwrap_or_default()), now);
+        }
         Slash::Rename if argument.is_empty() => ui.flash("/rename takes the new title", now),
         Slash::Rename => return vec![Cmd::Submit(Command::Rename { title: argument.to_owned() })],
         Slash::Agents => return open_pane(ui, PaneKind::Agents),

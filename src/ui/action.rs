@@ -169,7 +169,7 @@ actions! {
     Card KeysOnly CardFull "card_full" ["v"] "full view and back";
     Card KeysOnly CardNext "card_next" ["n"] "next ask";
     Card KeysOnly CardPrevious "card_previous" ["p"] "previous ask";
-    Card KeysOnly CardAsker "card_asker" ["g"] "go to its call in the transcript";
+    Card KeysOnly CardAsker "card_asker" ["g"] "go to who asks: its call, or its conversation";
     Card KeysOnly CardUp "card_up" ["Up"] "scroll the card up";
     Card KeysOnly CardDown "card_down" ["Down"] "scroll the card down";
 

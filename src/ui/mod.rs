@@ -5,8 +5,10 @@
 
 mod act;
 pub mod action;
+mod cards;
 mod command;
 pub mod composer;
+mod elsewhere;
 mod explaining;
 mod fold;
 pub mod inbox;

@@ -1,9 +1,10 @@
 //! State of the side panes and of the views that cover the transcript: which is open, its row and its filter.
 
 use super::explaining::Explaining;
+use super::inbox::CardId;
 use super::line::LineInput;
 use crate::access::AgentName;
-use crate::agent::{CallId, NodeId};
+use crate::agent::NodeId;
 
 /// A side pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -158,8 +159,8 @@ pub enum Prompt {
     Search(LineInput),
     /// Why a call is denied.
     Reason {
-        /// The call.
-        call: CallId,
+        /// Which.
+        card: CardId,
         /// The sentence.
         line: LineInput,
     },
@@ -173,5 +174,12 @@ pub enum Prompt {
         id: String,
         /// Its title.
         title: String,
+    },
+    /// A conversation is open in another program: Enter looks at it read-only, any other key leaves it.
+    Held {
+        /// Its id.
+        id: String,
+        /// Who has it: a sentence.
+        holder: String,
     },
 }

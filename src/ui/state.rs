@@ -126,6 +126,8 @@ pub struct Ui {
     pub(super) overlay: Option<Overlay>,
     pub(super) prompt: Option<Prompt>,
     pub(super) searching: Option<String>,
+    /// When the assistant was last told that somebody is here (P12).
+    pub(super) presence_told: Option<i64>,
     flash: Option<(String, i64)>,
     armed: Option<(Armed, i64)>,
 }
@@ -160,6 +162,7 @@ impl Ui {
             overlay: None,
             prompt: None,
             searching: None,
+            presence_told: None,
             flash: None,
             armed: None,
         }
@@ -168,6 +171,11 @@ impl Ui {
     /// Whether a turn runs.
     pub fn is_running(&self) -> bool {
         self.turn().is_some()
+    }
+
+    /// Why nothing can be said in the conversation in view: who has it open, as a sentence.
+    pub(super) fn read_only(&self) -> Option<String> {
+        self.session.as_ref()?.read_only.as_deref().map(super::text::clean_line)
     }
 
     /// Whether mouse reports are wanted.
@@ -339,6 +347,9 @@ impl Ui {
     pub(super) fn draft_prompt(&self) -> String {
         if self.composer.history_search().is_some() {
             return " history › ".to_owned();
+        }
+        if self.read_only().is_some() {
+            return " read-only › ".to_owned();
         }
         let viewed = self.tree.viewed();
         let name = if self.session.is_some() { viewed.name.as_str() } else { "kokua" };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
 use crate::agent::message::CallKind;
-use crate::agent::{CallId, CallLine, Event, Severity, UserOrigin};
+use crate::agent::{CallId, CallLine, Event, NodeId, Severity, UserOrigin};
 
 /// A tool call whose block may still change.
 #[derive(Debug)]
@@ -278,6 +278,15 @@ impl Story {
             }
             _ => {}
         }
+    }
+
+    /// Tells one event of a worker: a line under the row of the call that spawned it, or one above it.
+    pub(super) fn tell_below(&self, transcript: &mut Transcript, node: NodeId, event: &Event, now: i64) {
+        let row = match event {
+            Event::Spawned(spawned) => self.block_of(spawned.call),
+            _ => None,
+        };
+        transcript.tell_work(row, node, event, now);
     }
 
     /// Marks a call that waits with its place among all that do.

@@ -321,6 +321,12 @@ impl Tree {
         Self { entry, unfold_reasoning, ..Self::default() }
     }
 
+    /// Nothing of it runs here: what runs is another program's.
+    pub(super) fn halt(&mut self) {
+        self.entry.run = None;
+        self.workers.values_mut().for_each(|node| node.run = None);
+    }
+
     /// Another conversation begins.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.unfold_reasoning);
@@ -430,6 +436,11 @@ impl Tree {
         let Some(node) = self.get_mut(of).filter(|node| !node.dropped) else { return };
         let ran = node.run.is_some();
         node.tell(event, now, began, turn);
+        for above in self.above(of) {
+            if let Some(Node { scene, .. }) = self.get_mut(above) {
+                scene.story.tell_below(&mut scene.transcript, of, event, now);
+            }
+        }
         match event {
             Event::End { .. } => {
                 if of.is_entry() {
@@ -479,13 +490,34 @@ impl Tree {
         }
     }
 
-    /// Marks the calls that wait with their places.
-    pub(super) fn mark_waiting(&mut self, waiting: &[CallId]) {
+    /// Marks the calls that wait with their places among all `of`, which begin with them: in their own transcript, and in the
+    /// rows of those above.
+    pub(super) fn mark_waiting(&mut self, waiting: &[CallId], of: usize) {
         for (at, call) in waiting.iter().enumerate() {
             if let Some(Node { scene, .. }) = self.get_mut(call.node()) {
-                scene.story.mark_waiting(&mut scene.transcript, *call, at + 1, waiting.len());
+                scene.story.mark_waiting(&mut scene.transcript, *call, at + 1, of);
             }
         }
+        let mut above: Vec<NodeId> = waiting.iter().flat_map(|call| self.above(call.node())).collect();
+        above.sort_unstable();
+        above.dedup();
+        for node in above {
+            if let Some(Node { scene, .. }) = self.get_mut(node) {
+                scene.transcript.mark_work(waiting, of);
+            }
+        }
+    }
+
+    /// The agents above one, its parent first.
+    fn above(&self, node: NodeId) -> Vec<NodeId> {
+        let mut above = Vec::new();
+        let mut at = node;
+        // A parent is always older, so this ends.
+        while let Some(parent) = self.get(at).map(|node| node.parent).filter(|parent| *parent < at) {
+            above.push(parent);
+            at = parent;
+        }
+        above
     }
 
     /// Drops the transcripts of the workers that finished first, but never the one that is looked at.

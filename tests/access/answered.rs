@@ -5,10 +5,6 @@ use kokua::access::declare::{Background, ServerDefault, ServerDefaults};
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 fn gated(background: Background) -> World {
     let mut declarations = declare(vec![agent("assistant", 10).available(&["fs"])]);
     declarations.default_pair = default_pair(&["fs.stat"], &[]);
@@ -37,15 +33,7 @@ fn p12_who_can_be_asked_where_the_conversation_is_not_on_screen() {
     ] {
         let mut world = gated(background);
         let (agent, held) = (me(), world.fresh(&me()));
-        let facts = |tool: &str| CallFacts {
-            conversation: "c1",
-            agent: &agent,
-            tool: held.get(&id(tool)).unwrap(),
-            arguments: "{}",
-            attendance,
-            sight,
-            allow_line: None,
-        };
+        let facts = |tool: &str| CallFacts { attendance, sight, ..call(&agent, &held, tool) };
         let case = format!("{attendance:?} {sight:?} {background:?}");
         assert_eq!(world.decide(facts("fs.read_file")), Decision::Run, "{case}");
         match (world.decide(facts("fs.stat")), why) {
@@ -115,7 +103,8 @@ fn p18_a_servers_tool_that_no_entry_matches_is_treated_as_in_confirm() {
 fn p18_stands_outside_every_pair_for_entry_agent_workers_and_composed_workers() {
     let mut world = served(Some(ServerDefault::Confirm), None);
     let held = world.fresh(&agent_name("coder"));
-    let worker = world.compose(Life::new(&agent_name("coder"), &held), "x", &[toolset("weather")]).unwrap();
+    let worker =
+        world.compose(Life::new(&agent_name("coder"), &held), "x", &[toolset("weather")], Nested::Leaf).unwrap();
     for agent in ["assistant", "coder", worker.as_str()] {
         assert_eq!(
             asks(&mut world, agent, &held, "weather.forecast").as_deref(),
@@ -168,15 +157,7 @@ fn p21_an_allow_line_answers_for_its_call_and_never_for_the_floor() {
     let mut world = started(declarations, registry(&["compute"]), builds);
     let held = world.fresh(&me());
     let decide = |world: &mut World, agent: &str, tool: &str, allow_line, attendance| {
-        world.decide(CallFacts {
-            conversation: "c1",
-            agent: &agent_name(agent),
-            tool: held.get(&id(tool)).unwrap(),
-            arguments: "{}",
-            attendance,
-            sight: Sight::OnScreen,
-            allow_line,
-        })
+        world.decide(CallFacts { attendance, allow_line, ..call(&agent_name(agent), &held, tool) })
     };
     for (agent, attendance) in [("assistant", Attendance::Attended), ("coder", Attendance::Unattended)] {
         let Decision::RunAnswered(reason, answer) =
@@ -209,15 +190,7 @@ fn p21_a_floor_that_was_reached_by_a_later_build_stops_allow_lines_and_flags() {
     let mut world = started(declarations, registry(&["compute", "files"]), &[("compute", &["erase"])]);
     world.allow(&["compute".to_owned()]).unwrap();
     let (agent, held) = (me(), world.fresh(&me()));
-    let call = CallFacts {
-        conversation: "c1",
-        agent: &agent,
-        tool: held.get(&id("compute.erase")).unwrap(),
-        arguments: "{}",
-        attendance: Attendance::Attended,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    };
+    let call = call(&agent, &held, "compute.erase");
     let on_a_line = CallFacts { allow_line: Some(1), ..call };
     assert!(matches!(world.decide(call), Decision::RunAnswered(_, Answer::AllowedByFlag { .. })));
     assert!(matches!(world.decide(on_a_line), Decision::RunAnswered(_, Answer::AllowedByLine { .. })));
@@ -237,7 +210,7 @@ fn p22_allow_is_for_the_entry_agent_or_the_agent_it_names_and_never_for_a_compos
     let mut world = started(declarations, registry(&["compute", "capabilities"]), builds);
     world.allow(&["compute".to_owned()]).unwrap();
     let held = world.fresh(&me());
-    let worker = world.compose(Life::new(&me(), &held), "x", &[toolset("compute")]).unwrap();
+    let worker = world.compose(Life::new(&me(), &held), "x", &[toolset("compute")], Nested::Leaf).unwrap();
     assert!(world.allow(&[format!("{worker}=compute")]).is_err(), "it is no declared agent");
     let answered = |world: &mut World, agent: &str| {
         matches!(decide(world, agent, &held, "compute.run"), Decision::RunAnswered(..))

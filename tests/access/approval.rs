@@ -4,10 +4,6 @@ use crate::common::*;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 const BUILDS: &[(&str, &[&str])] =
     &[("fs", &["read_file", "stat"]), ("fs_write", &["write_file"]), ("compute", &["calculate", "run_command"])];
 
@@ -26,10 +22,26 @@ fn shipped() -> Declarations {
     declarations
 }
 
+/// The same with another pair.
+fn gated(confirm: &[&str], review: &[&str]) -> Declarations {
+    Declarations { default_pair: default_pair(confirm, review), ..shipped() }
+}
+
+/// The same with a floor.
+fn floored(floor: &[&str]) -> Declarations {
+    Declarations { floor: entries(floor, 5).entries, ..shipped() }
+}
+
+/// The world after startup's builds, and what its entry agent holds.
+fn home(declarations: Declarations) -> (World, Held) {
+    let world = started(declarations, all_three(), BUILDS);
+    let held = world.fresh(&me());
+    (world, held)
+}
+
 #[test]
 fn p1_a_tool_in_neither_list_runs_and_p11_review_asks_as_confirm_does() {
-    let mut world = started(shipped(), all_three(), BUILDS);
-    let held = world.fresh(&me());
+    let (mut world, held) = home(shipped());
     assert_eq!(decide(&mut world, "assistant", &held, "fs.read_file"), Decision::Run);
     assert_eq!(
         decide(&mut world, "assistant", &held, "fs.stat"),
@@ -52,25 +64,14 @@ fn p1_a_tool_in_neither_list_runs_and_p11_review_asks_as_confirm_does() {
 
 #[test]
 fn p1_the_order_is_allow_then_grant_then_unattended_then_card() {
-    let mut world = started(shipped(), all_three(), BUILDS);
-    let held = world.fresh(&me());
+    let (mut world, held) = home(shipped());
     let run = |world: &mut World, attendance| {
         decide_as(world, "assistant", &held, "compute.run_command", "{\"command\":\"ls\"}", attendance)
     };
     assert!(matches!(run(&mut world, Attendance::Attended), Decision::Ask(_)));
     assert!(matches!(run(&mut world, Attendance::Unattended), Decision::AutoDenied(..)));
-    let tool = held.get(&id("compute.run_command")).unwrap();
     let agent = me();
-    let arguments = "{\"command\":\"ls\"}";
-    let call = CallFacts {
-        conversation: "c1",
-        agent: &agent,
-        tool,
-        arguments,
-        attendance: Attendance::Attended,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    };
+    let call = CallFacts { arguments: "{\"command\":\"ls\"}", ..call(&agent, &held, "compute.run_command") };
     assert_eq!(world.grant(call), Ok(1));
     assert!(matches!(
         run(&mut world, Attendance::Unattended),
@@ -152,18 +153,14 @@ fn p6_core_entries_must_be_earned() {
 
 #[test]
 fn p6_core_load_tools_asks() {
-    let mut declarations = shipped();
-    declarations.default_pair = default_pair(&["core.load_tools"], &[]);
-    let mut world = started(declarations, all_three(), BUILDS);
-    let held = world.fresh(&me());
+    let (mut world, held) = home(gated(&["core.load_tools"], &[]));
     assert_eq!(asks(&mut world, "assistant", &held, "core.load_tools").as_deref(), Some("core.load_tools"));
     assert_eq!(asks(&mut world, "assistant", &held, "core.available_tools"), None);
 }
 
 #[test]
 fn p6_an_entry_that_matches_no_built_tool_fails_startup_all_together() {
-    let mut declarations = shipped();
-    declarations.default_pair = default_pair(&["fs.stta", "fs_write.write_flie"], &["compute.read_file"]);
+    let mut declarations = gated(&["fs.stta", "fs_write.write_flie"], &["compute.read_file"]);
     declarations.floor = entries(&["compute.nothing"], 5).entries;
     let mut world = World::new(declarations, all_three()).unwrap();
     for (name, offered) in BUILDS {
@@ -182,15 +179,7 @@ fn p6_an_entry_that_matches_no_built_tool_fails_startup_all_together() {
     let held = world.fresh(&me());
     if let Some(tool) = held.tools().first() {
         let agent = me();
-        let call = CallFacts {
-            conversation: "c1",
-            agent: &agent,
-            tool,
-            arguments: "{}",
-            attendance: Attendance::Attended,
-            sight: Sight::OnScreen,
-            allow_line: None,
-        };
+        let call = CallFacts::on_screen("c1", &agent, tool, "{}", Attendance::Attended);
         assert!(matches!(world.decide(call), Decision::Unresolved(_)));
     }
 }
@@ -234,15 +223,12 @@ fn p7_startup_builds_what_is_resident_for_the_entry_agent() {
 
 #[test]
 fn p7_an_entry_on_what_is_not_built_is_pending_until_a_build_resolves_it() {
-    let mut declarations = shipped();
-    declarations.default_pair = default_pair(&["files.remove"], &[]);
-    let mut world = started(declarations, all_three(), BUILDS);
+    let (mut world, mut held) = home(gated(&["files.remove"], &[]));
     let pending = |world: &World| report(world, &me(), None, None).entries[0].pending;
     assert!(pending(&world));
     let build = tools(&["remove", "list"]);
     world.report_build(&toolset("files"), &build).unwrap();
     assert!(!pending(&world));
-    let mut held = world.fresh(&me());
     held.add(&toolset("files"), Arrival::Loaded, &build);
     assert_eq!(asks(&mut world, "assistant", &held, "files.remove").as_deref(), Some("files.remove"));
     assert_eq!(asks(&mut world, "assistant", &held, "files.list"), None);
@@ -282,13 +268,11 @@ fn p8_a_whole_toolset_entry_gates_later_arrivals() {
 
 #[test]
 fn p9_a_build_that_an_entry_does_not_match_is_refused_for_good() {
-    let mut declarations = shipped();
-    declarations.default_pair = default_pair(&["files.remove"], &[]);
-    let mut world = started(declarations, all_three(), BUILDS);
+    let (mut world, held) = home(gated(&["files.remove"], &[]));
     let refusal = world.report_build(&toolset("files"), &tools(&["remov", "list"])).unwrap_err();
     assert_eq!(refusal.entry, "files.remove");
     assert_eq!(
-        world.may_load(Life::new(&me(), &world.fresh(&me())), "files").unwrap_err(),
+        world.may_load(Life::new(&me(), &held), "files").unwrap_err(),
         "Could not load 'files': 'files.remove' in confirm of [assistant.tools], line 1, matches no tool of 'files' (did you mean 'files.remov'?). Correct the configuration and restart."
     );
     // Even a build that would match now.
@@ -298,8 +282,7 @@ fn p9_a_build_that_an_entry_does_not_match_is_refused_for_good() {
 
 #[test]
 fn p9_a_renamed_tool_refuses_the_next_build_and_held_tools_stay() {
-    let mut world = started(shipped(), all_three(), BUILDS);
-    let held = world.fresh(&me());
+    let (mut world, held) = home(shipped());
     world.report_build(&toolset("compute"), &tools(&["calculate", "run_shell"])).unwrap_err();
     assert_eq!(asks(&mut world, "assistant", &held, "compute.run_command").as_deref(), Some("compute.run_command"));
     assert_eq!(world.dispatch(Life::new(&me(), &held), &id("compute.run_command"), "digest of run_command"), None);
@@ -310,9 +293,7 @@ fn p9_a_renamed_tool_refuses_the_next_build_and_held_tools_stay() {
 
 #[test]
 fn p9_a_build_that_puts_one_name_in_both_lists_is_refused_and_counts_for_nothing() {
-    let mut declarations = shipped();
-    declarations.default_pair = default_pair(&["files"], &["fs_write"]);
-    let mut world = started(declarations, all_three(), BUILDS);
+    let (mut world, _) = home(gated(&["files"], &["fs_write"]));
     let refusal = world.report_build(&toolset("files"), &tools(&["write_file", "list"])).unwrap_err();
     assert_eq!(
         refusal.message,
@@ -352,8 +333,7 @@ fn p10_what_the_text_alone_settles_does_not_wait_for_a_build() {
 
 #[test]
 fn p10_review_against_the_floor_only_with_auto_approval_on() {
-    let mut declarations = shipped();
-    declarations.floor = entries(&["fs_write.write_file"], 5).entries;
+    let mut declarations = floored(&["fs_write.write_file"]);
     World::new(declarations.clone(), all_three()).unwrap();
     declarations.auto_approval = true;
     let found = faults(World::new(declarations.clone(), all_three()));
@@ -371,8 +351,7 @@ fn p10_review_against_the_floor_only_with_auto_approval_on() {
 
 #[test]
 fn p12_an_unattended_gated_call_is_auto_denied_and_an_ungated_one_runs() {
-    let mut world = started(shipped(), all_three(), BUILDS);
-    let held = world.fresh(&me());
+    let (mut world, held) = home(shipped());
     let mut unattended = |tool: &str| decide_as(&mut world, "assistant", &held, tool, "{}", Attendance::Unattended);
     assert_eq!(unattended("fs.read_file"), Decision::Run);
     let Decision::AutoDenied(reason, answer) = unattended("fs.stat") else { panic!("it ran or asked") };
@@ -406,20 +385,9 @@ fn p13_the_words_of_an_answer() {
 fn p16_a_grant_answers_for_this_exact_call_only_and_is_listed_with_its_uses() {
     let mut declarations = shipped();
     declarations.agents.push(agent("coder", 20).available(&["compute"]));
-    let mut world = started(declarations, all_three(), BUILDS);
-    let held = world.fresh(&me());
-    let tool = held.get(&id("compute.run_command")).unwrap();
+    let (mut world, held) = home(declarations);
     let (agent, other) = (me(), agent_name("coder"));
-    let attendance = Attendance::Attended;
-    let call = CallFacts {
-        conversation: "c1",
-        agent: &agent,
-        tool,
-        arguments: "{\"a\":1}",
-        attendance,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    };
+    let call = CallFacts { arguments: "{\"a\":1}", ..call(&agent, &held, "compute.run_command") };
     assert_eq!(world.grant(call), Ok(1));
     assert_eq!(world.grant(call), Ok(1), "the same call has one grant");
     assert!(matches!(world.decide(call), Decision::RunAnswered(_, Answer::AllowedByGrant { grant: 1 })));
@@ -429,7 +397,7 @@ fn p16_a_grant_answers_for_this_exact_call_only_and_is_listed_with_its_uses() {
     assert_eq!(world.grants("c1").len(), 1);
     assert_eq!(world.grants("c1")[0].uses, 1);
     assert!(world.grants("c2").is_empty());
-    let redefined = HeldTool { digest: "another".to_owned(), ..tool.clone() };
+    let redefined = HeldTool { digest: "another".to_owned(), ..call.tool.clone() };
     let changed = CallFacts { tool: &redefined, ..call };
     assert!(matches!(world.decide(changed), Decision::Ask(_)));
     assert!(world.revoke(1));
@@ -440,30 +408,16 @@ fn p16_a_grant_answers_for_this_exact_call_only_and_is_listed_with_its_uses() {
 
 #[test]
 fn p16_and_p20_no_grant_for_what_the_floor_reaches_by_name_too() {
-    let mut declarations = shipped();
-    declarations.floor = entries(&["compute.run_command", "files"], 5).entries;
-    let mut world = started(declarations, all_three(), BUILDS);
-    let held = world.fresh(&me());
+    let (mut world, held) = home(floored(&["compute.run_command", "files"]));
     let agent = me();
-    let tool = held.get(&id("compute.run_command")).unwrap();
-    let call = CallFacts {
-        conversation: "c",
-        agent: &agent,
-        tool,
-        arguments: "{}",
-        attendance: Attendance::Attended,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    };
-    assert!(world.ungrantable(&agent, &tool.id).is_some());
+    assert!(world.ungrantable(&agent, &id("compute.run_command")).is_some());
     assert_eq!(
-        world.grant(call).unwrap_err(),
+        world.grant(call(&agent, &held, "compute.run_command")).unwrap_err(),
         "compute.run_command asks every time: 'compute.run_command' stands in [security].never_auto_approve, line 5"
     );
     // A pending floor entry counts by its toolset; once built, by its tools' names too.
     assert!(world.ungrantable(&agent, &id("files.anything")).is_some());
-    let stat = held.get(&id("fs.stat")).unwrap();
-    let call = CallFacts { tool: stat, ..call };
+    let call = call(&agent, &held, "fs.stat");
     assert_eq!(world.grant(call), Ok(1));
     assert!(matches!(world.decide(call), Decision::RunAnswered(..)));
     world.report_build(&toolset("files"), &tools(&["stat"])).unwrap();
@@ -472,10 +426,7 @@ fn p16_and_p20_no_grant_for_what_the_floor_reaches_by_name_too() {
 
 #[test]
 fn p19_a_gate_matches_the_name_whoever_holds_it() {
-    let mut declarations = shipped();
-    declarations.default_pair = default_pair(&["files.read_file"], &[]);
-    let mut world = started(declarations, all_three(), BUILDS);
-    let held = world.fresh(&me());
+    let (mut world, held) = home(gated(&["files.read_file"], &[]));
     assert_eq!(asks(&mut world, "assistant", &held, "fs.read_file"), None, "pending gates only its own");
     world.report_build(&toolset("files"), &tools(&["read_file"])).unwrap();
     assert_eq!(asks(&mut world, "assistant", &held, "fs.read_file").as_deref(), Some("files.read_file"));
@@ -483,10 +434,8 @@ fn p19_a_gate_matches_the_name_whoever_holds_it() {
 
 #[test]
 fn p20_the_floor_names_registered_toolsets() {
-    let mut declarations = shipped();
-    declarations.floor = entries(&["fs_wirte.write_file", "core.nope"], 5).entries;
     assert_eq!(
-        faults(World::new(declarations, all_three())),
+        faults(World::new(floored(&["fs_wirte.write_file", "core.nope"]), all_three())),
         [
             "P20 5: 'fs_wirte.write_file' in [security].never_auto_approve: no toolset is named 'fs_wirte' | did you mean 'fs_write'? This install has: fs, fs_write, compute, files. An entry is '<toolset>' or '<toolset>.<tool>'",
             "P20 5: 'core.nope' in [security].never_auto_approve names no core tool | core tools: spawn_subagent, activate_skill, available_tools, load_tools",
@@ -498,8 +447,7 @@ fn p20_the_floor_names_registered_toolsets() {
 fn p21_and_p22_allow_answers_gated_calls_of_its_agent_and_the_unused_are_named() {
     let mut declarations = shipped();
     declarations.agents.push(agent("coder", 20).available(&["compute"]));
-    let mut world = started(declarations, all_three(), BUILDS);
-    let held = world.fresh(&me());
+    let (mut world, held) = home(declarations);
     let entry = |text: &str| text.to_owned();
     world.allow(&[entry("fs_write"), entry("coder=compute.run_command"), entry("fs.read_file")]).unwrap();
     assert!(asks(&mut world, "assistant", &held, "compute.run_command").is_some());
@@ -519,21 +467,16 @@ fn p21_and_p22_allow_answers_gated_calls_of_its_agent_and_the_unused_are_named()
 
 #[test]
 fn p22_allow_names_its_own_tool_and_not_another_of_that_name() {
-    let mut declarations = shipped();
-    declarations.default_pair = default_pair(&["fs.read_file", "files"], &[]);
-    let mut world = started(declarations, all_three(), BUILDS);
+    let (mut world, held) = home(gated(&["fs.read_file", "files"], &[]));
     world.report_build(&toolset("files"), &tools(&["read_file"])).unwrap();
     world.allow(&["files.read_file".to_owned()]).unwrap();
-    let held = world.fresh(&me());
     assert_eq!(asks(&mut world, "assistant", &held, "fs.read_file").as_deref(), Some("fs.read_file"));
     assert_eq!(world.unused_allows(), ["files.read_file"]);
 }
 
 #[test]
 fn p22_allow_entries_that_cannot_hold_are_all_named_and_none_is_set() {
-    let mut declarations = shipped();
-    declarations.floor = entries(&["compute.run_command"], 5).entries;
-    let mut world = started(declarations, all_three(), BUILDS);
+    let (mut world, held) = home(floored(&["compute.run_command"]));
     let written: Vec<String> = [
         "fs_wirte",
         "fs.stta",
@@ -567,7 +510,6 @@ fn p22_allow_entries_that_cannot_hold_are_all_named_and_none_is_set() {
             "--allow: no toolset is named 'zzzzzz'; `kokua toolsets` prints every name",
         ]
     );
-    let held = world.fresh(&me());
     assert!(asks(&mut world, "assistant", &held, "fs.stat").is_some());
     assert!(world.unused_allows().is_empty());
 }

@@ -12,6 +12,11 @@ pub(crate) fn agent_name(name: &str) -> AgentName {
     AgentName::new(name)
 }
 
+/// The entry agent of nearly every world here.
+pub(crate) fn me() -> AgentName {
+    agent_name("assistant")
+}
+
 pub(crate) fn id(text: &str) -> ToolId {
     ToolId::parse(text).unwrap()
 }
@@ -163,6 +168,11 @@ pub(crate) fn names(toolsets: &[ToolsetName]) -> Vec<&str> {
     toolsets.iter().map(ToolsetName::as_str).collect()
 }
 
+/// An attended call with empty arguments.
+pub(crate) fn call<'a>(agent: &'a AgentName, held: &'a Held, tool: &str) -> CallFacts<'a> {
+    CallFacts::on_screen("c1", agent, held.get(&id(tool)).unwrap(), "{}", Attendance::Attended)
+}
+
 /// What `decide` says of one attended call with empty arguments.
 pub(crate) fn decide(world: &mut World, agent: &str, held: &Held, tool: &str) -> Decision {
     decide_as(world, agent, held, tool, "{}", Attendance::Attended)
@@ -177,15 +187,7 @@ pub(crate) fn decide_as(
     attendance: Attendance,
 ) -> Decision {
     let tool = held.get(&id(tool)).unwrap();
-    world.decide(CallFacts {
-        conversation: "c1",
-        agent: &agent_name(agent),
-        tool,
-        arguments,
-        attendance,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    })
+    world.decide(CallFacts::on_screen("c1", &agent_name(agent), tool, arguments, attendance))
 }
 
 /// The entry that makes a call ask, if it asks.

@@ -7,10 +7,6 @@ use kokua::access::declare::ModeDeclaration;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 /// Something of every kind, `mcp` and `capabilities` by name, and a delegate.
 fn installed() -> Registry {
     let mut registry = registry(&["fs", "compute", "mcp", "capabilities", "later"]);
@@ -308,7 +304,8 @@ fn o7_load_compose_and_spawn_refuse_what_a_filter_withholds_with_its_reason() {
     let agent = me();
     let wants = |world: &mut World, conditions: &Conditions, name: &str| {
         let life = Life::new(&agent, &held).under(conditions);
-        let composed = world.compose(life, "helper", &[toolset(name)]).map(|worker| world.dissolve(&worker));
+        let composed =
+            world.compose(life, "helper", &[toolset(name)], Nested::Leaf).map(|worker| world.dissolve(&worker));
         (world.may_build(life, &toolset(name)), composed.err())
     };
     let no_fs = in_mode(&world, "no-fs");

@@ -5,10 +5,6 @@ use kokua::access::report::ToolsetState;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 fn world() -> World {
     let mut declarations = declare(vec![
         agent("assistant", 10).available(&["fs", "files", "time", "web"]).resident(&["files", "fs"]),
@@ -27,6 +23,16 @@ fn world() -> World {
             ("fs_write", &["write_file", "edit_file"]),
         ],
     )
+}
+
+/// The entry agent's report before it runs.
+fn fresh(world: &World) -> AgentReport {
+    report(world, &me(), None, None)
+}
+
+/// The entry agent's report while it holds `held`.
+fn running(world: &World, held: &Held, conversation: Option<&str>) -> AgentReport {
+    report(world, &me(), Some(Life::new(&me(), held)), conversation)
 }
 
 fn said(yes: bool, reasons: &[Reason]) -> String {
@@ -111,7 +117,7 @@ fn k4_five_answers_each_with_its_line() {
 #[test]
 fn k1_a_report_holds_all_that_is_printed_of_an_agent() {
     let mut world = world();
-    let report = report(&world, &me(), None, None);
+    let report = fresh(&world);
     assert!(report.entry);
     assert!(!report.available_all);
     assert_eq!(names(&report.available), ["fs", "files", "time", "web"]);
@@ -145,19 +151,15 @@ fn k1_a_report_holds_all_that_is_printed_of_an_agent() {
     assert_eq!(report.grants, []);
     // Every resident toolset that is off or fails its check is said to be off, and the block shrinks.
     world.switch_off(words(&["files"], 7)).unwrap();
-    let off = kokua::access::report(&world, &me(), None, None);
+    let off = fresh(&world);
     assert_eq!(off.start_tools, (4, 400));
     assert_eq!(
         off.toolsets[1].state,
-        ToolsetState::Off {
-            by: kokua::access::Filter::SwitchedOff,
-            reason: "[toolsets].disabled names it".to_owned(),
-            line: Some(7)
-        }
+        ToolsetState::Off { by: Filter::SwitchedOff, reason: "[toolsets].disabled names it".to_owned(), line: Some(7) }
     );
     let no = "no disk".to_owned();
     world.report_check(&toolset("fs"), None, Some(no));
-    let unwell = kokua::access::report(&world, &me(), None, None);
+    let unwell = fresh(&world);
     assert!(matches!(unwell.toolsets[0].state, ToolsetState::Off { by: Filter::Check, .. }), "no switch undoes it");
 }
 
@@ -177,30 +179,17 @@ fn k1_a_running_agents_report_shows_its_own_loads_and_grants() {
     let build = tools(&["now"]);
     world.report_build(&toolset("time"), &build).unwrap();
     held.add(&toolset("time"), Arrival::Loaded, &build);
-    let agent = me();
-    let tool = held.get(&id("files.copy")).unwrap();
-    world
-        .grant(CallFacts {
-            conversation: "c1",
-            agent: &agent,
-            tool,
-            arguments: "{}",
-            attendance: Attendance::Attended,
-            sight: Sight::OnScreen,
-            allow_line: None,
-        })
-        .unwrap();
-    let running = report(&world, &me(), Some(Life::new(&me(), &held)), Some("c1"));
-    assert_eq!(running.toolsets[2].state, ToolsetState::Loaded);
-    assert_eq!(running.start_tools, (5, 500), "what it started with");
-    assert_eq!(running.grants.len(), 1);
-    assert!(report(&world, &me(), Some(Life::new(&me(), &held)), Some("c2")).grants.is_empty());
+    world.grant(call(&me(), &held, "files.copy")).unwrap();
+    let now = running(&world, &held, Some("c1"));
+    assert_eq!(now.toolsets[2].state, ToolsetState::Loaded);
+    assert_eq!(now.start_tools, (5, 500), "what it started with");
+    assert_eq!(now.grants.len(), 1);
+    assert!(running(&world, &held, Some("c2")).grants.is_empty());
+    let web = |world: &World| running(world, &held, None).toolsets[3].state.clone();
     world.report_failure(&toolset("web"), "no route");
-    let running = report(&world, &me(), Some(Life::new(&me(), &held)), None);
-    assert_eq!(running.toolsets[3].state, ToolsetState::Failed { error: "no route".to_owned() });
+    assert_eq!(web(&world), ToolsetState::Failed { error: "no route".to_owned() });
     world.report_build(&toolset("web"), &tools(&["fetch"])).unwrap_err();
-    let running = report(&world, &me(), Some(Life::new(&me(), &held)), None);
-    assert_eq!(running.toolsets[3].state, ToolsetState::Refused { entry: "web.get".to_owned() });
+    assert_eq!(web(&world), ToolsetState::Refused { entry: "web.get".to_owned() });
 }
 
 /// Tools and bytes of every row that a call made now carries.
@@ -213,14 +202,14 @@ fn offered_rows(report: &AgentReport) -> (usize, usize) {
 #[test]
 fn k1_the_rows_of_a_report_sum_to_what_a_call_made_now_carries() {
     let mut world = world();
-    let fresh = report(&world, &me(), None, None);
+    let fresh = fresh(&world);
     assert_eq!(fresh.core.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["available_tools", "load_tools"]);
     assert_eq!(fresh.core[1].gate, Some(GateList::Confirm));
     assert_eq!(fresh.offered, fresh.start_tools);
     // One of files' two tools lost its name, and a load, a switch and a check each change the call.
     let mut held = world.fresh(&me());
     let now = |world: &World, held: &Held| {
-        let report = report(world, &me(), Some(Life::new(&me(), held)), None);
+        let report = running(world, held, None);
         assert_eq!(offered_rows(&report), report.offered);
         assert_eq!(report.offered.0, offer(world, Life::new(&me(), held)).kept.len());
         report.offered
@@ -244,7 +233,7 @@ fn k1_the_rows_of_a_report_sum_to_what_a_call_made_now_carries() {
 #[test]
 fn k1_json_is_flat_where_it_is_read() {
     let world = world();
-    let json = serde_json::to_value(report(&world, &me(), None, None)).unwrap();
+    let json = serde_json::to_value(fresh(&world)).unwrap();
     assert_eq!(json["toolsets"][0]["state"], "resident");
     assert_eq!(json["entries"][0]["list"], "confirm");
     let ledger = serde_json::to_value(offer(&world, Life::new(&me(), &world.fresh(&me()))).ledger).unwrap();
@@ -255,7 +244,7 @@ fn k1_json_is_flat_where_it_is_read() {
 fn r17_what_a_later_build_lacks_is_still_held_callable_and_reported_as_it_is_held() {
     let declarations = declare(vec![agent("assistant", 10).available(&["a"])]);
     let mut world = started(declarations, registry(&["a"]), &[("a", &["read", "write"])]);
-    let me = agent_name("assistant");
+    let me = me();
     let held = world.fresh(&me);
     let redescribed = ToolFacts { bytes: 900, ..facts("write") };
     world.report_build(&toolset("a"), &[redescribed]).unwrap();
@@ -393,21 +382,13 @@ fn k4_every_outcome_has_its_case() {
     world.report_build(&toolset("odd"), &tools(&["x"])).unwrap_err();
     assert_eq!(outcome(&world, "odd.x"), Outcome::Never, "refused for good (P9)");
     // Of a call, what answers counts too.
-    let call = |attendance, allow_line| CallFacts {
-        conversation: "c1",
-        agent: &agent,
-        tool: held.get(&id("fs.stat")).unwrap(),
-        arguments: "{}",
-        attendance,
-        sight: Sight::OnScreen,
-        allow_line,
+    let of_call = |attendance, allow_line| {
+        let call = CallFacts { attendance, allow_line, ..call(&agent, &held, "fs.stat") };
+        explain(&world, Life::new(&agent, &held), &id("fs.stat"), Some(&call)).outcome
     };
-    let of_call = |world: &World, call: CallFacts<'_>| {
-        explain(world, Life::new(&agent, &held), &id("fs.stat"), Some(&call)).outcome
-    };
-    assert_eq!(of_call(&world, call(Attendance::Attended, None)), Outcome::Asks);
-    assert_eq!(of_call(&world, call(Attendance::Attended, Some(1))), Outcome::Runs);
-    assert_eq!(of_call(&world, call(Attendance::Unattended, None)), Outcome::NotNow, "auto-denied");
+    assert_eq!(of_call(Attendance::Attended, None), Outcome::Asks);
+    assert_eq!(of_call(Attendance::Attended, Some(1)), Outcome::Runs);
+    assert_eq!(of_call(Attendance::Unattended, None), Outcome::NotNow, "auto-denied");
     // Held and withheld.
     world.switch_off(words(&["fs"], 3)).unwrap();
     assert_eq!(outcome(&world, "fs.read_file"), Outcome::NotNow);

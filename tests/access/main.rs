@@ -6,6 +6,7 @@ mod approval;
 mod audit;
 mod availability;
 mod common;
+mod composing;
 mod conditions;
 mod diff;
 mod explained;

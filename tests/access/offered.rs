@@ -5,10 +5,6 @@ use kokua::access::offer::RowState;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 fn world() -> World {
     let agents =
         vec![agent("assistant", 10).available(&["compute", "time", "todo", "web"]).resident(&["compute", "time"])];

@@ -5,10 +5,6 @@ use kokua::access::answers::{could_not_load, loaded};
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 /// memory is resident; documents, skills and time are one load away. `remove` asks first.
 fn deferring() -> World {
     let mut declarations = declare(vec![

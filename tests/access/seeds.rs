@@ -81,10 +81,6 @@ const SEVEN: [&str; 7] = ["memory", "config", "conversations", "planning", "capa
 const CONFIRM: [&str; 3] = ["skills.add_skill_script", "mcp.add_mcp_server", "config.update_config"];
 const REVIEW: [&str; 3] = ["compute.run_command", "compute.execute_python", "fs_write"];
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 fn installed() -> Registry {
     let mut registry = Registry::new(["assistant"]);
     for (name, _) in INSTALLED {

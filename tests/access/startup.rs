@@ -4,10 +4,6 @@ use crate::common::*;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 #[test]
 fn a2_a_misspelled_table_of_the_entry_agent_is_pointed_at() {
     let found = faults(World::new(declare(vec![agent("asistant", 10), agent("reader", 20)]), registry(&[])));

@@ -4,10 +4,6 @@ use crate::common::*;
 use kokua::access::*;
 use pretty_assertions::assert_eq;
 
-fn me() -> AgentName {
-    agent_name("assistant")
-}
-
 fn core_too() -> Vec<ToolFacts> {
     tools(&["spawn_subagent", "activate_skill", "available_tools", "load_tools"])
 }
@@ -210,7 +206,7 @@ fn r11_a_server_that_is_away_is_unknown_its_entries_pend_and_nothing_of_it_is_gi
         "Could not load 'weather': its server is not connected: connection refused"
     );
     assert_eq!(
-        world.compose(Life::new(&coder, &held), "helper", std::slice::from_ref(&weather)).unwrap_err(),
+        world.compose(Life::new(&coder, &held), "helper", std::slice::from_ref(&weather), Nested::Leaf).unwrap_err(),
         "'weather': its server is not connected: connection refused"
     );
     // It answers: the next load and the next rebuild have it, and the entry is resolved.
@@ -275,14 +271,16 @@ fn r15_a_workers_residency_is_its_tables_and_its_loads_end_with_it() {
     assert_eq!(held_names(&world.fresh(&coder)), ["now", "available_tools", "load_tools"], "the next spawn has it not");
     // A composed worker has no residency: all that it is composed from is there from its start, and nothing else is.
     let spawner = world.fresh(&me());
-    let worker = world.compose(Life::new(&me(), &spawner), "helper", &[toolset("files"), toolset("time")]).unwrap();
+    let worker = world
+        .compose(Life::new(&me(), &spawner), "helper", &[toolset("files"), toolset("time")], Nested::Leaf)
+        .unwrap();
     let held = world.fresh(&worker);
     assert_eq!(worker.as_str(), "composed:helper");
     assert_eq!(held_names(&held), ["list", "now"]);
     assert!(world.deferred(&worker).is_empty());
     assert_eq!(world.names_line(Life::new(&worker, &held)), None);
     assert!(world.may_load(Life::new(&worker, &held), "capabilities").is_err());
-    let other = world.compose(Life::new(&me(), &spawner), "helper", &[toolset("time")]).unwrap();
+    let other = world.compose(Life::new(&me(), &spawner), "helper", &[toolset("time")], Nested::Leaf).unwrap();
     assert_eq!(other.as_str(), "composed:helper#2");
     world.dissolve(&worker);
     assert_eq!(held_names(&world.fresh(&worker)), Vec::<&str>::new());
@@ -340,9 +338,9 @@ fn p4_a_composed_worker_meets_the_default_pair_and_every_gate_of_its_composer() 
     let coder = agent_name("coder");
     let both = [toolset("fs"), toolset("compute")];
     let spawner = world.fresh(&coder);
-    let child = world.compose(Life::new(&coder, &spawner), "child", &both).unwrap();
+    let child = world.compose(Life::new(&coder, &spawner), "child", &both, Nested::Leaf).unwrap();
     let held = world.fresh(&child);
-    let grandchild = world.compose(Life::new(&child, &held), "grandchild", &both).unwrap();
+    let grandchild = world.compose(Life::new(&child, &held), "grandchild", &both, Nested::Leaf).unwrap();
     let gate = |world: &mut World, agent: &AgentName, tool: &str| match decide(world, agent.as_str(), &held, tool) {
         Decision::Ask(reason) => format!("{} {}", reason.list, reason.entry),
         Decision::Run => "runs".to_owned(),
@@ -359,21 +357,12 @@ fn p4_a_composed_worker_meets_the_default_pair_and_every_gate_of_its_composer() 
     assert_eq!(gate(&mut world, &coder, "fs.read_file"), "review fs.read_file");
     assert_eq!(gate(&mut world, &me(), "fs.stat"), "runs");
     let entry = world.fresh(&me());
-    let plain = world.compose(Life::new(&me(), &entry), "child", &both).unwrap();
+    let plain = world.compose(Life::new(&me(), &entry), "child", &both, Nested::Leaf).unwrap();
     assert_eq!(plain.as_str(), "composed:child#2");
     assert_eq!(gate(&mut world, &plain, "fs.stat"), "runs");
     // What a person allows once is never this worker's for good.
-    let tool = held.get(&id("fs.stat")).unwrap();
-    let call = CallFacts {
-        conversation: "c1",
-        agent: &child,
-        tool,
-        arguments: "{}",
-        attendance: Attendance::Attended,
-        sight: Sight::OnScreen,
-        allow_line: None,
-    };
-    assert_eq!(world.grant(call).unwrap_err(), "fs.stat asks every time: 'composed:child' is a composed worker");
+    let refused = world.grant(call(&child, &held, "fs.stat")).unwrap_err();
+    assert_eq!(refused, "fs.stat asks every time: 'composed:child' is a composed worker");
     // An ended worker has no policy, and what has none is refused.
     world.dissolve(&child);
     assert!(matches!(decide(&mut world, "composed:child", &held, "fs.stat"), Decision::Unresolved(_)));
@@ -391,7 +380,7 @@ fn p4_nobody_is_composed_from_what_is_for_others() {
     let held = world.fresh(&me());
     let mut compose = |names: &[&str]| {
         let toolsets: Vec<ToolsetName> = names.iter().map(|name| toolset(name)).collect();
-        world.compose(Life::new(&me(), &held), "x", &toolsets).map(|worker| worker.to_string())
+        world.compose(Life::new(&me(), &held), "x", &toolsets, Nested::Leaf).map(|worker| worker.to_string())
     };
     assert_eq!(compose(&["fs", "ask"]).unwrap_err(), "nobody can be composed from 'ask'");
     assert_eq!(compose(&["capabilities"]).unwrap_err(), "nobody can be composed from 'capabilities'");
@@ -409,15 +398,15 @@ fn p4_a_composed_workers_gates_outlive_who_composed_it() {
         &[("fs", &["stat", "read_file"]), ("capabilities", &["list_capabilities"])],
     );
     let (me, held) = (agent_name("assistant"), world.fresh(&agent_name("assistant")));
-    let first = world.compose(Life::new(&me, &held), "one", &[toolset("fs")]).unwrap();
+    let first = world.compose(Life::new(&me, &held), "one", &[toolset("fs")], Nested::Leaf).unwrap();
     let held = world.fresh(&first);
-    let second = world.compose(Life::new(&first, &held), "two", &[toolset("fs")]).unwrap();
+    let second = world.compose(Life::new(&first, &held), "two", &[toolset("fs")], Nested::Leaf).unwrap();
     let held = world.fresh(&second);
     assert_eq!(asks(&mut world, second.as_str(), &held, "fs.stat").as_deref(), Some("fs.stat"));
     world.dissolve(&first);
     assert_eq!(asks(&mut world, second.as_str(), &held, "fs.stat").as_deref(), Some("fs.stat"));
     // A label that another takes up again is another worker.
-    let stranger = world.compose(Life::new(&second, &held), "one", &[toolset("fs")]).unwrap();
+    let stranger = world.compose(Life::new(&second, &held), "one", &[toolset("fs")], Nested::Leaf).unwrap();
     assert_eq!(stranger, first);
     let held = world.fresh(&stranger);
     assert_eq!(asks(&mut world, stranger.as_str(), &held, "fs.stat").as_deref(), Some("fs.stat"));
@@ -431,7 +420,7 @@ fn p4_a_label_that_is_no_name_composes_nothing() {
     let mut world = started(declare(agents), registry(&["fs"]), &[("fs", &["stat"])]);
     let (me, held) = (agent_name("assistant"), world.fresh(&agent_name("assistant")));
     for label in ["", "a b", "x\ny", "composed", "a:b", &"a".repeat(65)] {
-        let why = world.compose(Life::new(&me, &held), label, &[toolset("fs")]).unwrap_err();
+        let why = world.compose(Life::new(&me, &held), label, &[toolset("fs")], Nested::Leaf).unwrap_err();
         assert!(why.contains("agent name") || why.contains("cannot name an agent"), "{label:?}: {why}");
         assert!(!why.contains('\n'), "{why:?}");
     }

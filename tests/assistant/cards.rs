@@ -178,7 +178,7 @@ async fn p16_a_yes_to_the_card_before_an_edit_allows_nothing() {
     bench.until_ask(1).await;
     bench.answer(1, Answer::AllowedOnce);
     bench.submit(Command::Edit {
-        conversation: String::new(),
+        conversation: bench.conversation.clone(),
         call: CallId(1),
         arguments: "{\"n\": \"2\"}".to_owned(),
     });
@@ -203,10 +203,14 @@ async fn p16_a_yes_to_an_earlier_showing_allows_nothing_whatever_came_of_the_edi
         bench.say("go");
         bench.until_ask(1).await;
         let first = bench.showings[&1];
-        bench.submit(Command::Edit { conversation: String::new(), call: CallId(1), arguments: edit.to_owned() });
+        bench.submit(Command::Edit {
+            conversation: bench.conversation.clone(),
+            call: CallId(1),
+            arguments: edit.to_owned(),
+        });
         bench.until_ask(1).await;
         bench.submit(Command::Answer {
-            conversation: String::new(),
+            conversation: bench.conversation.clone(),
             call: CallId(1),
             answer: Answer::AllowedOnce,
             showing: first,

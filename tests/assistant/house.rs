@@ -1,6 +1,7 @@
 //! The house that the driver is started in. Nothing here waits for time: a test says when a thing goes on.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as blocking};
 use std::time::Duration;
@@ -22,7 +23,7 @@ use kokua::assistant::build::build;
 use kokua::assistant::capabilities::Capabilities;
 use kokua::assistant::checks::Health;
 use kokua::assistant::ports::{
-    Audit, Audited, Cause, Log, Model, Opened, PortError, Read, Store, Surroundings, Switches,
+    Audit, Audited, Cause, Log, Model, Models, Opened, PortError, Read, Store, Surroundings, Switches,
 };
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
 use kokua::store;
@@ -141,6 +142,7 @@ pub(crate) struct Shelf {
     open: Mutex<BTreeSet<String>>,
     refuses: Mutex<Option<Refuses>>,
     refuses_to_open: Mutex<bool>,
+    answers: Mutex<Vec<String>>,
 }
 
 struct Volume {
@@ -223,7 +225,9 @@ impl Store for Shelves {
         }
         let id = self.0.find(id)?;
         if !lock(&self.0.open).insert(id.clone()) {
-            return Err(refused("another program has it open"));
+            let holder = "another kokua (process 4242, since 21:04)".to_owned();
+            let message = format!("\"{id}\" is open in {holder}");
+            return Err(PortError { message, hint: None, cause: Cause::Held { holder } });
         }
         let mut records = self.0.records(&id);
         records.extend(store::repair(&records));
@@ -266,6 +270,16 @@ impl Store for Shelves {
         }
         lock(&self.0.logs).remove(&id);
         Ok(id)
+    }
+
+    fn keep_answer(&self, text: &str) -> Result<PathBuf, PortError> {
+        let mut answers = lock(&self.0.answers);
+        let known = answers.iter().position(|answer| answer == text);
+        let number = known.unwrap_or_else(|| {
+            answers.push(text.to_owned());
+            answers.len() - 1
+        });
+        Ok(PathBuf::from(format!("/data/answers/{number}.txt")))
     }
 }
 
@@ -587,6 +601,15 @@ pub(crate) struct House {
 
 struct SharedModel(Arc<Script>);
 
+/// Every agent's model is the one script.
+struct SharedModels(Arc<Script>);
+
+impl Models for SharedModels {
+    fn of(&self, _: &AgentName) -> Result<Arc<dyn Model>, Failure> {
+        Ok(Arc::new(SharedModel(Arc::clone(&self.0))))
+    }
+}
+
 impl Model for SharedModel {
     fn stream(&self, request: Request) -> BoxStream<'static, Piece> {
         self.0.stream(request)
@@ -620,6 +643,7 @@ pub(crate) struct Options {
     pub(crate) agent_cache_cap: usize,
     pub(crate) check_timeout: Duration,
     pub(crate) preview_timeout: Duration,
+    pub(crate) approval_timeout: Option<Duration>,
 }
 
 impl Default for Options {
@@ -633,6 +657,7 @@ impl Default for Options {
             agent_cache_cap: 8,
             check_timeout: DEADLINE,
             preview_timeout: DEADLINE,
+            approval_timeout: None,
         }
     }
 }
@@ -644,6 +669,8 @@ pub(crate) struct Bench {
     updates: mpsc::Receiver<Update>,
     /// The last showing of each card.
     pub(crate) showings: BTreeMap<u64, u64>,
+    /// The one in view.
+    pub(crate) conversation: String,
 }
 
 fn spanned<T>(value: T, line: usize) -> Spanned<T> {
@@ -730,13 +757,18 @@ impl House {
             agent_cache_cap: options.agent_cache_cap,
             check_timeout: options.check_timeout,
             preview_timeout: options.preview_timeout,
-            agent: AgentSettings {
+            agents: BTreeMap::new(),
+            composed: AgentSettings {
                 opener: "You help.".to_owned(),
                 max_iterations: 10,
                 concurrent_tools: true,
                 max_attempts: options.max_attempts,
             },
             model: Arc::new(SharedModel(Arc::clone(&self.model))),
+            models: Arc::new(SharedModels(Arc::clone(&self.model))),
+            max_depth: 3,
+            presence: Duration::from_secs(900),
+            approval_timeout: options.approval_timeout,
             store: Arc::new(Shelves(Arc::clone(&self.shelf))),
             audit: Arc::new(SharedMinutes(Arc::clone(&self.minutes))),
             surroundings: Arc::clone(&self.surroundings) as Arc<dyn Surroundings>,
@@ -748,7 +780,7 @@ impl House {
             opening: options.opening,
             alerts: Vec::new(),
         });
-        Bench { house: self.clone(), handle, updates, showings: BTreeMap::new() }
+        Bench { house: self.clone(), handle, updates, showings: BTreeMap::new(), conversation: String::new() }
     }
 }
 
@@ -792,7 +824,7 @@ impl Bench {
     /// Answers what was shown last.
     pub(crate) fn answer(&self, call: u64, answer: Answer) {
         let showing = self.showings.get(&call).copied().unwrap_or_default();
-        self.submit(Command::Answer { conversation: String::new(), call: CallId(call), answer, showing });
+        self.submit(Command::Answer { conversation: self.conversation.clone(), call: CallId(call), answer, showing });
     }
 
     /// Every event up to the first of which this is true.
@@ -802,8 +834,10 @@ impl Bench {
             let next = tokio::time::timeout(DEADLINE, self.updates.recv()).await;
             let update = next.unwrap_or_else(|_| panic!("no {what} after {events:#?}"));
             let event = update.unwrap_or_else(|| panic!("the driver ended before {what}: {events:#?}")).event;
-            if let Event::Ask { ask, showing, .. } = &event {
-                self.showings.insert(ask.call.0, *showing);
+            match &event {
+                Event::Ask { ask, showing, .. } => _ = self.showings.insert(ask.call.0, *showing),
+                Event::Session { conversation, .. } => self.conversation.clone_from(conversation),
+                _ => {}
             }
             let last = found(&event);
             events.push(event);

@@ -117,6 +117,8 @@ pub(crate) fn run(world: &mut World, spec: AgentSpec, records: &[Record]) -> Run
 pub(crate) fn spec(max_iterations: u32, concurrent_tools: bool, max_attempts: u32) -> AgentSpec {
     AgentSpec {
         name: AgentName::new(AGENT),
+        node: kokua::agent::NodeId::ENTRY,
+        above: Vec::new(),
         conversation: CONVERSATION.to_owned(),
         opener: "You help.".to_owned(),
         max_iterations,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kokua::agent::NodeId;
 use kokua::tool::{CallContext, Outcome};
 use serde_json::{Value, json};
 
@@ -174,12 +175,19 @@ async fn a_plan_belongs_to_one_conversation_and_agent() {
     for other in [
         CallContext { conversation: "conv-2".to_owned(), ..context() },
         CallContext { agent: "coder".to_owned(), ..context() },
+        // Another worker of the same table.
+        CallContext { node: NodeId(1), ..context() },
     ] {
         assert_eq!(tool.call(json!({}), other).await.text, "There is no plan. Send `steps` to make one.");
     }
     let strange = CallContext { conversation: "../../x".to_owned(), agent: "composed:y".to_owned(), ..context() };
     tool.call(json!({ "steps": ["a"] }), strange).await;
     assert!(bench.data().join("plans/______x/composed_y.json").exists());
+    let worker = |number: u32| CallContext { agent: "coder".to_owned(), node: NodeId(number), ..context() };
+    tool.call(json!({ "steps": ["first's"] }), worker(1)).await;
+    tool.call(json!({ "steps": ["second's"] }), worker(2)).await;
+    assert_eq!(tool.call(json!({}), worker(1)).await.text, "1. [ ] first's\n0 of 1 done.");
+    assert!(bench.data().join("plans/conv-1/coder.2.json").exists());
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use kokua::tool::{definition, facts};
 use super::Bench;
 
 /// The order of the reference table.
-const ROWS: [&str; 7] = ["memory", "time", "todo", "fs", "fs_write", "compute", "misc"];
+const ROWS: [&str; 9] = ["memory", "capabilities", "time", "messaging", "todo", "fs", "fs_write", "compute", "misc"];
 
 #[test]
 fn a16_every_file_is_a_registered_toolset_of_its_name_and_every_toolset_has_a_file() {

@@ -8,6 +8,7 @@ mod compute;
 mod everyday;
 mod files;
 mod index;
+mod talk;
 mod writes;
 
 use std::path::{Path, PathBuf};

@@ -145,18 +145,18 @@ pub(super) fn lines(
     }
 }
 
-struct Layout<'a> {
-    frame: &'a Frame<'a>,
+pub(super) struct Layout<'a> {
+    pub(super) frame: &'a Frame<'a>,
     /// Columns a worker's blocks stand in from its caller's.
     indent: usize,
 }
 
 impl Layout<'_> {
-    fn style(&self, role: Role) -> Style {
+    pub(super) fn style(&self, role: Role) -> Style {
         self.frame.theme.style(role)
     }
 
-    fn blank(&self, columns: usize) -> Span<'static> {
+    pub(super) fn blank(&self, columns: usize) -> Span<'static> {
         Span::raw(" ".repeat((columns + self.indent).min(self.frame.width / 2)))
     }
 
@@ -257,33 +257,19 @@ impl Layout<'_> {
         Line::from(truncate_spans(spans, self.frame.width))
     }
 
-    /// The row of a call: only the arguments give way to a narrow screen.
+    /// The row of a call.
     fn tool(&self, row: &ToolRow, fold: Fold, lines: &mut Vec<Line<'static>>) {
-        let (state, role) = state_words(&row.state, self.frame.now);
-        // P17: what only reads is told and does not ask to be looked at; a failure of it does.
-        let status = row.risk == Some(Risk::Read);
-        let role = if status && role == Role::Ok { Role::Dim } else { role };
-        let (named, given) = if status { (Role::Dim, Role::Dim) } else { (Role::Tool, Role::Arguments) };
-        let mark = if status && fold == Fold::Folded { "·" } else { mark(fold) };
-        let name = clean_line(&row.name);
-        let indent = self.blank(2);
-        let room = self.frame.width.saturating_sub(indent.width() + 2);
-        let state = truncate(&state, room).into_owned();
-        let left = room.saturating_sub(width(&state) + 2);
-        let name = truncate(&name, left).into_owned();
-        let arguments = condensed(&row.arguments);
-        let arguments = truncate(&arguments, left.saturating_sub(width(&name) + 1)).into_owned();
-        let fill = room.saturating_sub(width(&name) + 1 + width(&arguments) + width(&state));
-        let line = vec![
-            indent,
-            Span::styled(format!("{mark} "), self.style(Role::Dim)),
-            Span::styled(name, self.style(named)),
-            Span::raw(" "),
-            Span::styled(arguments, self.style(given)),
-            Span::raw(" ".repeat(fill)),
-            Span::styled(state, self.style(role)),
-        ];
-        lines.push(Line::from(truncate_spans(line, self.frame.width)));
+        let state = match &row.work {
+            Some(work) => work.state_words(row, self.frame.now),
+            None => state_words(&row.state, self.frame.now),
+        };
+        let reads = row.risk == Some(Risk::Read) && row.work.is_none();
+        let mark = if reads && fold == Fold::Folded { "·" } else { mark(fold) };
+        let (name, given) = (clean_line(&row.name), condensed(&row.arguments));
+        lines.push(self.call_row(self.blank(2), mark, reads, &name, &given, state));
+        if let Some(work) = &row.work {
+            self.work(work, fold, lines);
+        }
         match (fold, failure(row)) {
             (Fold::Open, _) => self.tool_body(row, lines),
             (Fold::Folded, Some(reason)) => {
@@ -405,7 +391,7 @@ const fn mark(fold: Fold) -> &'static str {
     }
 }
 
-fn state_words(state: &ToolState, now: i64) -> (String, Role) {
+pub(super) fn state_words(state: &ToolState, now: i64) -> (String, Role) {
     match state {
         ToolState::Called => ("called".to_owned(), Role::Dim),
         ToolState::Running { since } => {
@@ -452,7 +438,7 @@ fn failure(row: &ToolRow) -> Option<String> {
 }
 
 /// Arguments on one line: words bare, words with spaces quoted, everything else by its name.
-fn condensed(arguments: &Value) -> String {
+pub(super) fn condensed(arguments: &Value) -> String {
     let short = |text: &str| {
         let line = clean_line(text.get(..text.floor_char_boundary(ARGUMENT * 4)).unwrap_or_default());
         truncate(&line, ARGUMENT).into_owned()
@@ -528,6 +514,9 @@ pub(super) fn plain(block: &Block) -> String {
             let (state, _) = state_words(&row.state, 0);
             if !matches!(row.state, ToolState::Running { .. }) {
                 let _ = write!(out, "\n{}", state.trim());
+            }
+            if let Some(work) = &row.work {
+                let _ = write!(out, "\n{}", work.plain());
             }
             for part in [&row.diff, &row.result].into_iter().flatten() {
                 let _ = write!(out, "\n{}", clean(part));

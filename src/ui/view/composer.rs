@@ -20,7 +20,12 @@ pub(super) fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     let border = ui.theme.style(if ui.focus == Focus::Composer { Role::Focus } else { Role::Border });
     let mut left = Vec::new();
     let mut right = Vec::new();
-    if let Some(turn) = &ui.tree.viewed().run {
+    if let Some(Prompt::Held { holder, .. }) = ui.prompt.as_ref().filter(|prompt| !held_fits(ui, prompt, area.width)) {
+        left.push(Span::styled(holder.clone(), ui.theme.style(Role::Decision)));
+    } else if let Some(why) = ui.read_only() {
+        left.push(Span::styled("read-only", ui.theme.style(Role::Warning)));
+        left.push(Span::styled(format!(" ── {why}"), ui.theme.style(Role::Text)));
+    } else if let Some(turn) = &ui.tree.viewed().run {
         if let Some(retry) = turn.retry.as_ref().filter(|retry| retry.until > now) {
             let seconds = (retry.until - now + 999) / 1_000;
             let text = format!("try {} in {seconds} s: {}", retry.attempt, retry.message);
@@ -55,7 +60,7 @@ fn strip(ui: &Ui, now: i64) -> Vec<Span<'static>> {
         spans.push(Span::styled(" · ", dim));
         spans.push(Span::styled(counted(ui.inbox.len(), "ask"), ui.theme.style(Role::Decision)));
     }
-    let asker = ui.inbox.calls().next().and_then(|call| ui.tree.get(call.node()));
+    let asker = ui.inbox.of(&ui.conversation()).next().and_then(|card| ui.tree.get(card.ask.call.node()));
     if let Some(agent) = asker.or_else(|| ui.tree.newest_running()) {
         spans.push(Span::styled(" · ", dim));
         spans.push(Span::styled(truncate(&agent.name, 24).into_owned(), ui.theme.style(Role::Agent)));
@@ -87,6 +92,16 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) -> Option<Position>
         let line = vec![Span::styled(query, ui.theme.style(Role::Match)), Span::raw("   "), found];
         put(buffer, draft, 0, &Line::from(fitted(line, usize::from(draft.width))));
         return Some(Position::new(draft.x + caret, draft.y));
+    }
+    if ui.composer.is_empty() && ui.read_only().is_some() {
+        let words = "nothing can be said here; / has the commands";
+        put(
+            buffer,
+            draft,
+            0,
+            &Line::from(fitted(vec![Span::styled(words, ui.theme.style(Role::Dim))], usize::from(draft.width))),
+        );
+        return Some(Position::new(draft.x, draft.y));
     }
     ui.composer.area().render(draft, buffer);
     let caret = ui.composer.area().rendered_cursor_position();
@@ -192,6 +207,14 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
             put(buffer, area, 0, &ends(spans, Vec::new(), usize::from(area.width)));
             return None;
         }
+        Prompt::Held { holder, .. } => {
+            let mut spans = held_keys(ui);
+            if held_fits(ui, prompt, area.width) {
+                spans.insert(0, Span::styled(format!(" {holder}"), ui.theme.style(Role::Decision)));
+            }
+            put(buffer, area, 0, &ends(spans, Vec::new(), usize::from(area.width)));
+            return None;
+        }
     };
     after.insert(0, Span::raw("  "));
     after.push(Span::raw(" "));
@@ -215,13 +238,28 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
     Some(Position::new(area.x + caret, area.y))
 }
 
+/// What can be done about a conversation that another program has open.
+fn held_keys(ui: &Ui) -> Vec<Span<'static>> {
+    let dim = ui.theme.style(Role::Dim);
+    let mut spans =
+        vec![Span::styled(" Enter", ui.theme.style(Role::Key)), Span::styled(": look at it read-only · ", dim)];
+    spans.extend(keyed(ui, &[Action::Close], ": leave it"));
+    spans
+}
+
+/// Whether who has it stands on one line with the keys; else it stands on the rule above.
+fn held_fits(ui: &Ui, prompt: &Prompt, room: u16) -> bool {
+    let Prompt::Held { holder, .. } = prompt else { return true };
+    width(holder) + 1 + columns(&held_keys(ui)) <= usize::from(room)
+}
+
 fn line_of(prompt: &Prompt) -> Option<&crate::ui::line::LineInput> {
     match prompt {
         Prompt::Search(line)
         | Prompt::Reason { line, .. }
         | Prompt::FilterTools(line)
         | Prompt::FilterConversations(line) => Some(line),
-        Prompt::Delete { .. } => None,
+        Prompt::Delete { .. } | Prompt::Held { .. } => None,
     }
 }
 
@@ -237,11 +275,12 @@ fn hints(ui: &Ui) -> Vec<Hint> {
     let mut hints: Vec<Hint> = match (&ui.overlay, ui.focus) {
         (Some(Overlay::Palette { .. }), _) => vec![(&[Action::RowOpen], "run"), (&[Action::Close], "close")],
         (Some(Overlay::Card) | None, Focus::Card) => {
+            let elsewhere = ui.inbox.shown().is_some_and(|card| card.elsewhere.is_some());
             let mut hints: Vec<Hint> = vec![
                 (&[Action::Close], "back"),
                 (&[Action::CardUp, Action::CardDown], "scroll"),
                 (&[Action::CardFull], if ui.overlay.is_some() { "smaller" } else { "full" }),
-                (&[Action::CardAsker], "its call"),
+                (&[Action::CardAsker], if elsewhere { "its conversation" } else { "its call" }),
             ];
             if ui.inbox.len() > 1 {
                 hints.push((&[Action::CardNext, Action::CardPrevious], "other asks"));
@@ -254,6 +293,7 @@ fn hints(ui: &Ui) -> Vec<Hint> {
             (&[Action::PageUp, Action::PageDown], "page"),
             (&[Action::RowUp, Action::RowDown], "scroll"),
         ],
+        (None, Focus::Composer) if ui.read_only().is_some() => Vec::new(),
         (None, Focus::Composer) => {
             let mut hints: Vec<Hint> = Vec::new();
             let viewed = ui.tree.viewed();
