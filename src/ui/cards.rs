@@ -111,11 +111,9 @@ fn salvage(ui: &mut Ui, gone: &CardId, arguments: Option<String>, now: i64) {
 
 /// The calls of the conversation in view that wait, each marked with its place.
 fn mark_waiting(ui: &mut Ui) {
-    let view = ui.conversation();
-    let waiting: Vec<_> = ui.inbox.of(&view).map(|card| card.ask.call).collect();
+    let waiting: Vec<_> = ui.inbox.calls().collect();
     let of = ui.inbox.len();
-    ui.story.mark_waiting(&mut ui.transcript, &waiting, of);
-    ui.transcript.mark_work(&waiting, of);
+    ui.tree.mark_waiting(&waiting, of);
 }
 
 /// Cards of other conversations say which, as they are called by now.
@@ -135,13 +133,9 @@ pub(super) fn go_to_asker(ui: &mut Ui) -> Vec<Cmd> {
         return vec![Cmd::Submit(Command::Open { id: to.conversation })];
     }
     ui.focus = Focus::Transcript;
-    let own = ui.story.block_of(id.call);
-    if let Some(row) = own.or_else(|| ui.transcript.row_of(to.node)) {
-        if own.is_none() {
-            ui.transcript.unfold(row);
-        }
-        ui.transcript.select(Some(row));
-    }
+    super::act::look_at(ui, to.node);
+    let scene = &mut ui.tree.viewed_mut().scene;
+    scene.transcript.select(scene.story.block_of(id.call));
     Vec::new()
 }
 

@@ -2,12 +2,12 @@
 
 use super::command::Cmd;
 use super::pane::{Overlay, PaneKind};
-use super::state::{Focus, Retry, Session, Turn, Ui};
+use super::state::{Focus, Session, Ui};
 use super::text::clean_line;
 use super::{cards, elsewhere, explaining};
 use crate::access::ModeName;
 use crate::agent::update::Severity;
-use crate::agent::{Command, Event, Update, UserOrigin};
+use crate::agent::{Command, Event, NodeId, Update, UserOrigin};
 
 /// Takes one update in, and answers with what has to be done outside.
 pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
@@ -22,16 +22,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
     if begins {
         begin(ui);
     }
-    if !node.is_entry() {
-        ui.story.tell_below(&mut ui.transcript, node, &event, now);
-        return cmds;
-    }
-    ui.story.tell(&mut ui.transcript, &event, now);
-    let wrote =
-        matches!(event, Event::Delta { .. } | Event::Reasoning { .. } | Event::Retrying { .. } | Event::Usage { .. });
-    if let Some(turn) = ui.turn.as_mut().filter(|_| wrote) {
-        turn.writing = None;
-    }
+    ui.tree.tell(node, &event, now, ui.replaying);
     match event {
         Event::Session { title, agent, mode, model, rehearsal, window, tool_limit, read_only, .. } => {
             ui.session =
@@ -47,7 +38,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             ui.replaying = false;
             // What another program runs is not seen to go on here.
             if ui.session.as_ref().is_some_and(|session| session.read_only.is_some()) {
-                ui.turn = None;
+                ui.tree.rest();
             }
             cmds.push(Cmd::Submit(Command::Report));
             cmds.push(Cmd::Submit(Command::List));
@@ -75,50 +66,18 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             cmds.push(window_title(ui));
             cmds.extend(list_again(ui));
         }
-        Event::TurnStarted { at, .. } => {
-            let since = if ui.replaying { at } else { now };
-            ui.turns += 1;
-            ui.turn = Some(Turn { since, call: 0, retry: None, writing: None, stopping: false });
-        }
         Event::Said { text, origin } => {
-            if ui.replaying && origin == UserOrigin::Person {
+            // A worker's first words are its task, which nobody typed.
+            if ui.replaying && node.is_entry() && origin == UserOrigin::Person {
                 ui.composer.remember(&text);
             }
         }
-        Event::Call(line) => {
-            if let Some(turn) = &mut ui.turn {
-                turn.call = line.number;
-                turn.retry = None;
-            }
+        Event::Call(line) if node.is_entry() => {
             // A check may have changed what calls carry since the last report.
             let reported = ui.entry_report().is_none_or(|report| report.offered == (line.tools, line.tool_bytes));
             let old = !line.grown.is_empty() || !reported;
-            ui.keep_call(line);
             if old && !ui.replaying {
                 cmds.push(Cmd::Submit(Command::Report));
-            }
-        }
-        Event::Delta { .. } | Event::Reasoning { .. } => {
-            if let Some(turn) = &mut ui.turn {
-                turn.retry = None;
-            }
-        }
-        Event::Writing { tool, bytes } => {
-            if let Some(turn) = &mut ui.turn {
-                turn.retry = None;
-                turn.writing = Some((clean_line(&tool), bytes));
-            }
-        }
-        Event::Usage { number, usage, took_ms } => {
-            if let Some(call) = ui.calls.back_mut().filter(|call| call.line.number == number) {
-                call.usage = Some(usage);
-                call.took_ms = Some(took_ms);
-            }
-        }
-        Event::Retrying { message, ms, attempt } => {
-            if let Some(turn) = &mut ui.turn {
-                let until = now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX));
-                turn.retry = Some(Retry { message: clean_line(&message), until, attempt });
             }
         }
         Event::Alert(alert) => {
@@ -127,8 +86,9 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             }
         }
         Event::End { .. } => {
-            ui.turn = None;
-            cmds.extend(list_again(ui));
+            if node.is_entry() {
+                cmds.extend(list_again(ui));
+            }
         }
         Event::Report(report) => {
             let agent = report.agent.clone();
@@ -143,11 +103,20 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             let row = ui.panes.row(PaneKind::Conversations).min(last);
             ui.panes.select(PaneKind::Conversations, row);
         }
-        Event::SideCall { .. } | Event::UnusedAllows { .. } => {}
         Event::Diagnostics { lines } => {
             ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
         }
-        Event::Held { .. }
+        // These concern one agent, and its own state has them.
+        Event::TurnStarted { .. }
+        | Event::Call(_)
+        | Event::Delta { .. }
+        | Event::Reasoning { .. }
+        | Event::Writing { .. }
+        | Event::Usage { .. }
+        | Event::Retrying { .. }
+        | Event::SideCall { .. }
+        | Event::UnusedAllows { .. }
+        | Event::Held { .. }
         | Event::Spawned(_)
         | Event::Waiting { .. }
         | Event::Undelivered { .. }
@@ -176,14 +145,10 @@ fn list_again(ui: &Ui) -> Option<Cmd> {
 }
 
 fn begin(ui: &mut Ui) {
-    ui.transcript.clear();
-    ui.story.clear();
+    ui.tree.clear();
+    ui.panes.node = NodeId::ENTRY;
     // Notices are of the conversation before. Warnings stay until a person puts them away.
     ui.alerts.retain(|shown| shown.alert.severity == Severity::Warning);
-    ui.calls.clear();
-    ui.calls_dropped = 0;
-    ui.turns = 0;
-    ui.turn = None;
     ui.searching = None;
     ui.replaying = true;
     if matches!(ui.overlay, Some(Overlay::Card | Overlay::Ledger { .. })) {

@@ -131,7 +131,7 @@ fn contexts(ui: &Ui) -> &'static [Context] {
         (None, Focus::Composer) => &[Context::Composer, Context::Everywhere],
         (None, Focus::Transcript) => &[Context::Transcript, Context::Everywhere],
         (None, Focus::Pane) => match ui.pane() {
-            PaneKind::Agents => &[Context::Pane, Context::Everywhere],
+            PaneKind::Agents => &[Context::Agents, Context::Pane, Context::Everywhere],
             PaneKind::Tools => &[Context::Tools, Context::Pane, Context::Everywhere],
             PaneKind::Policy => &[Context::Policy, Context::Pane, Context::Everywhere],
             PaneKind::Conversations => &[Context::Conversations, Context::Pane, Context::Everywhere],
@@ -253,9 +253,9 @@ fn prompt_key(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
     }
     if let (Some(Prompt::Search(_)), KeyCode::Up | KeyCode::Down) = (&ui.prompt, key.code) {
         if key.code == KeyCode::Up {
-            ui.transcript.search_previous();
+            ui.transcript_mut().search_previous();
         } else {
-            ui.transcript.search_next();
+            ui.transcript_mut().search_next();
         }
         return Vec::new();
     }
@@ -277,7 +277,7 @@ fn prompt_changed(ui: &mut Ui) {
     match &ui.prompt {
         Some(Prompt::Search(line)) => {
             let words = line.text();
-            ui.transcript.search(&words);
+            ui.transcript_mut().search(&words);
             ui.searching = (!words.is_empty()).then_some(words);
         }
         Some(Prompt::FilterTools(line)) => {
@@ -293,7 +293,7 @@ fn prompt_changed(ui: &mut Ui) {
 }
 
 pub(super) fn end_search(ui: &mut Ui) {
-    ui.transcript.end_search();
+    ui.transcript_mut().end_search();
     ui.searching = None;
 }
 
@@ -337,7 +337,7 @@ fn pointed(ui: &mut Ui, mouse: Mouse, now: i64) -> Vec<Cmd> {
     } else if at(layout.right) || (at(layout.main) && ui.main_covered()) {
         super::act::move_row(ui, lines);
     } else {
-        ui.transcript.scroll(lines);
+        ui.transcript_mut().scroll(lines);
     }
     Vec::new()
 }

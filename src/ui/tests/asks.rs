@@ -162,11 +162,11 @@ fn five_cards_of_a_tree_and_of_another_conversation() {
 fn an_open_row_of_a_worker_with_a_worker_of_its_own() {
     let open = |ui: &mut Ui| {
         all_ask(ui);
-        let row = ui.transcript.blocks().find_map(|(id, block)| match block {
+        let row = ui.transcript().blocks().find_map(|(id, block)| match block {
             crate::ui::transcript::Block::Tool(row) if row.work.is_some() => Some(id),
             _ => None,
         });
-        ui.transcript.select(row);
+        ui.transcript_mut().select(row);
         ui.focus = Focus::Transcript;
         press(ui, "Space", NOW + 5_000);
     };
@@ -357,11 +357,11 @@ fn a_row_keeps_the_last_lines_and_says_how_many_went() {
         tell_of(&mut ui, "c1", CODER, called(call, "fs", "read_file", json!({"path": format!("file{number}")})), NOW);
         tell_of(&mut ui, "c1", CODER, ok(call, "one line"), NOW);
     }
-    let row = ui.story.block_of(CallId(1)).unwrap();
+    let row = ui.tree.entry().scene.story.block_of(CallId(1)).unwrap();
     // Folded, the last lines show what happens now, and what waits for a person before that.
     let shown = frame(&mut ui, NOW + 1_000);
     assert!(shown.contains("file202") && shown.contains("early") && !shown.contains("file199"), "{shown}");
-    ui.transcript.unfold(row);
+    assert!(ui.transcript_mut().toggle_fold(row));
     let shown = frame(&mut ui, NOW + 1_000);
     let lines = shown.lines().filter(|line| line.contains("fs.read_file") || line.contains("early")).count();
     assert_eq!(lines, crate::ui::transcript::WORK_LINES, "{shown}");
@@ -376,11 +376,11 @@ fn a_worker_in_the_background_runs_on_in_its_row_and_then_says_how_it_ended() {
     tell_all(&mut ui, [result(1, Ending::Ok, "coder#1")]);
     let shown = frame(&mut ui, NOW + 14_000);
     assert!(shown.contains("in the background 0:14") && shown.contains("fs.list_directory"), "{shown}");
-    assert!(ui.transcript.ticks());
+    assert!(ui.transcript().ticks());
     tell_of(&mut ui, "c1", CODER, Event::End { end: TurnEnd::Answered, took_ms: 31_400 }, NOW + 31_000);
     let shown = frame(&mut ui, NOW + 40_000);
     assert!(shown.contains("done · 31 s") && !shown.contains("fs.list_directory"), "folded it is one line\n{shown}");
-    assert!(!ui.transcript.ticks());
+    assert!(!ui.transcript().ticks());
 }
 
 fn busy() -> Event {

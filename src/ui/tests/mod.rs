@@ -1,5 +1,6 @@
 //! The screen's tests: tables of keys, random input, and whole frames.
 
+mod agents;
 mod asks;
 mod frames;
 mod keys;

@@ -66,6 +66,22 @@ fn any_event() -> impl Strategy<Value = Event> {
             });
             Event::Explained { agent: AgentName::new("assistant"), tool: tool("compute", "run_command"), explanation }
         }),
+        (0u64..3, any::<String>()).prop_map(|(parent, text)| {
+            Event::Spawned(Box::new(crate::agent::Spawned {
+                at: NOW,
+                call: CallId(parent << 32),
+                agent: AgentName::new("coder"),
+                address: text.clone(),
+                task: text.clone(),
+                model: text,
+                ground: crate::agent::Ground::Background,
+                toolsets: Vec::new(),
+            }))
+        }),
+        any::<String>().prop_map(|text| Event::Waiting { workers: vec![text] }),
+        any::<String>().prop_map(|text| Event::Undelivered { from: text.clone(), to: text.clone(), text }),
+        any::<String>()
+            .prop_map(|text| Event::Said { text: format!("[message from a#1] {text}"), origin: UserOrigin::Agent }),
         Just(Event::Diagnostics { lines: vec!["one\u{1b}[2J".to_owned(), String::new()] }),
         Just(ended()),
     ]

@@ -29,6 +29,8 @@ pub enum Delivery {
 pub enum Block {
     /// Words for the model.
     User {
+        /// Who wrote them, where that was no person: an agent's address, or what they are (`task`).
+        from: Option<String>,
         /// As typed.
         text: String,
         /// Whose.
@@ -65,6 +67,8 @@ pub enum Block {
     },
     /// A turn is over. An answered one leaves no mark.
     End(TurnEnd),
+    /// One dim line about the run: what a turn cost, what it waits for.
+    Note(String),
     /// Lines as they are: `/diag`, help.
     Lines {
         /// What they are.
