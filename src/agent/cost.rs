@@ -112,6 +112,18 @@ pub struct SideCost {
     pub tally: Tally,
 }
 
+/// All of it as one value, for `--json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CostReport<'a> {
+    /// Each agent's.
+    pub agents: &'a [AgentCost],
+    /// What was spent beside the turn, by kind.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub beside: &'a [SideCost],
+    /// The sum.
+    pub total: Tally,
+}
+
 /// What the turn that began last has cost so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TurnCost {
@@ -180,6 +192,11 @@ impl TurnCost {
     /// What was spent beside it, by kind.
     pub fn beside(&self) -> &[SideCost] {
         &self.beside
+    }
+
+    /// All of it as one value.
+    pub fn report(&self) -> CostReport<'_> {
+        CostReport { agents: &self.agents, beside: &self.beside, total: self.total() }
     }
 
     /// What one agent spent.
@@ -316,6 +333,11 @@ mod tests {
         assert_eq!((total.model_calls, total.tool_calls, total.model_ms), (3, 3, 3_000));
         assert_eq!((total.input.known, total.output.known), (Some(13_100), Some(300)));
         assert_eq!(total.wall_ms, Some(9_000), "agents run at once: their times are no sum");
+        let json = serde_json::to_value(cost.report()).unwrap();
+        assert_eq!(json["agents"][1]["address"], "coder#1");
+        assert_eq!(json["agents"][1]["in"]["known"], 100);
+        assert_eq!(json["total"]["model_calls"], 3);
+        assert!(json.get("beside").is_none());
     }
 
     #[test]

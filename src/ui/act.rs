@@ -171,6 +171,9 @@ pub(super) fn open_pane(ui: &mut Ui, kind: PaneKind) -> Vec<Cmd> {
         ui.focus = Focus::Composer;
         return Vec::new();
     }
+    if kind == PaneKind::Agents {
+        ui.panes.node = ui.tree.viewed().id;
+    }
     ui.panes.kind = kind;
     ui.panes.opened = Opened::ByPerson;
     ui.focus = Focus::Pane;

@@ -80,7 +80,7 @@ impl Story {
                 self.agent = called(spawned.agent.as_str());
                 self.task_follows = true;
                 if !spawned.toolsets.is_empty() {
-                    let names: Vec<_> = spawned.toolsets.iter().map(|name| name.as_str()).collect();
+                    let names: Vec<_> = spawned.toolsets.iter().map(crate::access::ToolsetName::as_str).collect();
                     transcript.push(Block::Note(format!("composed from {}", names.join(", "))));
                 }
             }
@@ -289,16 +289,13 @@ impl Story {
         transcript.tell_work(row, node, event, now);
     }
 
-    /// Marks the calls that wait with their places among all `of`, which begin with them.
-    pub(super) fn mark_waiting(&self, transcript: &mut Transcript, waiting: &[CallId], of: usize) {
-        for (at, call) in waiting.iter().enumerate() {
-            if let Some(open) = self.open.get(call) {
-                let state = ToolState::Waits { place: at + 1, of };
-                let same = matches!(transcript.get(open.block), Some(Block::Tool(row)) if row.state == state);
-                if !same {
-                    edit_row(transcript, open.block, |row| row.state = state);
-                }
-            }
+    /// Marks a call that waits with its place among all that do.
+    pub(super) fn mark_waiting(&self, transcript: &mut Transcript, call: CallId, place: usize, of: usize) {
+        let Some(open) = self.open.get(&call) else { return };
+        let state = ToolState::Waits { place, of };
+        let same = matches!(transcript.get(open.block), Some(Block::Tool(row)) if row.state == state);
+        if !same {
+            edit_row(transcript, open.block, |row| row.state = state);
         }
     }
 

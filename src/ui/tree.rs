@@ -3,7 +3,7 @@
 //!
 //! It draws nothing and asks for nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::spent;
@@ -489,17 +489,14 @@ impl Tree {
 
     /// Marks the calls that wait with their places among all `of`, in their own transcripts and under the rows above.
     pub(super) fn mark_waiting(&mut self, waiting: &[CallId], of: usize) {
-        let mut nodes: Vec<_> = waiting.iter().map(|call| call.node()).collect();
-        nodes.dedup();
-        let above: BTreeSet<_> = nodes.iter().flat_map(|node| self.above(*node)).collect();
-        for node in nodes {
-            if let Some(Node { scene, .. }) = self.get_mut(node) {
-                scene.story.mark_waiting(&mut scene.transcript, waiting, of);
+        for (at, call) in waiting.iter().enumerate() {
+            if let Some(Node { scene, .. }) = self.get_mut(call.node()) {
+                scene.story.mark_waiting(&mut scene.transcript, *call, at + 1, of);
             }
-        }
-        for node in above {
-            if let Some(Node { scene, .. }) = self.get_mut(node) {
-                scene.transcript.mark_work(waiting, of);
+            for above in self.above(call.node()) {
+                if let Some(Node { scene, .. }) = self.get_mut(above) {
+                    scene.transcript.mark_work(*call, at + 1, of);
+                }
             }
         }
     }

@@ -396,18 +396,16 @@ impl Transcript {
         }
     }
 
-    /// Marks the calls of workers that wait with their places among all `of`, which begin with them.
-    pub fn mark_work(&mut self, waiting: &[CallId], of: usize) {
-        for (at, call) in waiting.iter().enumerate() {
-            let state = ToolState::Waits { place: at + 1, of };
-            let Some(id) = self.works.get(&call.node()).copied() else { continue };
-            let differs = match self.get(id) {
-                Some(Block::Tool(row)) => row.work.as_ref().is_some_and(|work| work.differs(*call, &state)),
-                _ => false,
-            };
-            if differs {
-                self.edit_work(id, |work| work.set(*call, state));
-            }
+    /// Marks a worker's call that waits with its place among all `of`.
+    pub fn mark_work(&mut self, call: CallId, place: usize, of: usize) {
+        let state = ToolState::Waits { place, of };
+        let Some(id) = self.works.get(&call.node()).copied() else { return };
+        let differs = match self.get(id) {
+            Some(Block::Tool(row)) => row.work.as_ref().is_some_and(|work| work.differs(call, &state)),
+            _ => false,
+        };
+        if differs {
+            self.edit_work(id, |work| work.set(call, state));
         }
     }
 

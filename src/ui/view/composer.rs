@@ -270,7 +270,8 @@ fn hints(ui: &Ui) -> Vec<Hint> {
     if ui.composer.history_search().is_some() {
         return vec![(&[Action::Send], "take"), (&[Action::HistorySearch], "older"), (&[Action::Close], "back")];
     }
-    let stop: Option<Hint> = ui.turn().is_some().then_some((&[Action::Interrupt], "stop"));
+    let whole = if ui.tree.viewed().id.is_entry() { "stop" } else { "stop the turn" };
+    let stop: Option<Hint> = ui.turn().is_some().then_some((&[Action::Interrupt], whole));
     let mut hints: Vec<Hint> = match (&ui.overlay, ui.focus) {
         (Some(Overlay::Palette { .. }), _) => vec![(&[Action::RowOpen], "run"), (&[Action::Close], "close")],
         (Some(Overlay::Card) | None, Focus::Card) => {

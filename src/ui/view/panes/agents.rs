@@ -100,7 +100,7 @@ fn row(ui: &Ui, agent: &Node, room: usize, now: i64) -> Row {
         right.push(Span::styled(if took.is_empty() { " ".to_owned() } else { format!(" {took} ") }, dim));
     }
     let mut lines = vec![ends(left, right, room)];
-    if let Some(doing) = doing(ui, agent) {
+    if let Some(doing) = doing(agent, now) {
         let text = format!("    {indent}{doing}");
         lines.push(Line::styled(truncate(&text, room.saturating_sub(1)).into_owned(), ui.theme.style(Role::Text)));
     }
@@ -108,9 +108,9 @@ fn row(ui: &Ui, agent: &Node, room: usize, now: i64) -> Row {
 }
 
 /// What it does now: `call 3 · compute.run_command`; nothing where it has ended.
-fn doing(ui: &Ui, agent: &Node) -> Option<String> {
+fn doing(agent: &Node, now: i64) -> Option<String> {
     let run = agent.run.as_ref()?;
-    let at = match (agent.at_tool(), &run.writing, &run.retry) {
+    let at = match (agent.at_tool(), &run.writing, run.retry.as_ref().filter(|retry| retry.until > now)) {
         (Some((tool, 0)), ..) => tool.to_owned(),
         (Some((tool, others)), ..) => format!("{tool} +{others}"),
         (None, Some((tool, size)), _) => format!("writing {tool} {}", bytes(*size)),
@@ -123,7 +123,7 @@ fn doing(ui: &Ui, agent: &Node) -> Option<String> {
     let behind = is_background(agent).then(|| "in the background".to_owned());
     let parts = [call, at].into_iter().chain(behind).filter(|part| !part.is_empty());
     let words = parts.collect::<Vec<_>>().join(" · ");
-    (ui.turn().is_some() && !words.is_empty()).then_some(words)
+    (!words.is_empty()).then_some(words)
 }
 
 /// What is known of the selected agent.
