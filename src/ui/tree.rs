@@ -477,6 +477,7 @@ impl Tree {
 
     /// No worker outlives its turn (D7): one whose end was not told yet does not run any more.
     fn close_turn(&mut self, now: i64) {
+        self.entry.scene.transcript.rest();
         let turn = self.turns;
         for (id, node) in self.workers.iter_mut().rev().take_while(|(_, node)| node.turn == turn) {
             if let Some(run) = &node.run {
@@ -484,6 +485,7 @@ impl Tree {
                 node.ended(TurnEnd::Interrupted, took_ms);
                 self.finished.push_back(*id);
             }
+            node.scene.transcript.rest();
         }
     }
 

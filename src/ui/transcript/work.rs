@@ -201,13 +201,13 @@ impl Work {
             (ToolState::Ended { .. }, Ground::Background, WorkState::Running(since)) => {
                 (format!("in the background {}", clock(seconds(*since))), Role::Text)
             }
-            (ToolState::Ended { .. }, Ground::Background, WorkState::Ended(end, took)) => {
-                let (word, role) = end_word(end);
-                (format!("{word} · {}", span(*took)), role)
-            }
             (ToolState::Ended { took_ms, .. }, Ground::Foreground, _) => {
                 let (words, role) = state_words(&row.state, now);
                 (format!("{words} · {}", span(*took_ms)), role)
+            }
+            (_, _, WorkState::Ended(end, took)) => {
+                let (word, role) = end_word(end);
+                (format!("{word} · {}", span(*took)), role)
             }
             (ToolState::Called, _, WorkState::Running(since)) => {
                 (format!("running {}", clock(seconds(*since))), Role::Text)
