@@ -15,8 +15,8 @@ use futures_util::stream::{self, BoxStream, StreamExt as _};
 use kokua::access::audit::{Draft, Head};
 use kokua::access::declare::Pair;
 use kokua::access::{
-    AgentDeclaration, AgentName, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned, ToolsetFacts,
-    ToolsetName, World,
+    AgentDeclaration, AgentName, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned,
+    ToolsetFacts, ToolsetName, World,
 };
 use kokua::agent::command::Switched;
 use kokua::agent::{
@@ -53,9 +53,9 @@ fn calls(made: impl Iterator<Item = (&'static str, Value)>) -> Vec<Delta> {
 }
 
 fn spawns(agent: &str, task: &str, count: usize) -> Vec<Delta> {
-    calls((0..count).map(|number| {
-        ("spawn_subagent", json!({ "agent_type": agent, "task": format!("{task} {number}") }))
-    }))
+    calls(
+        (0..count).map(|number| ("spawn_subagent", json!({ "agent_type": agent, "task": format!("{task} {number}") }))),
+    )
 }
 
 impl Model for AtOnce {

@@ -264,7 +264,9 @@ async fn coming_back_shows_history_what_is_under_way_and_the_open_cards_whose_ye
     speak.send(text("it")).unwrap();
     bench.settled().await;
     let history = bench.open(FIRST).await;
-    assert!(history.iter().all(|update| update.conversation == FIRST || !matches!(update.event, Event::Session { .. })));
+    assert!(
+        history.iter().all(|update| update.conversation == FIRST || !matches!(update.event, Event::Session { .. }))
+    );
     let told = events(&history);
     assert!(told.iter().any(|event| matches!(event, Event::Session { .. })), "{told:#?}");
     assert_eq!(told.iter().filter(|event| matches!(event, Event::Spawned(_))).count(), 2);

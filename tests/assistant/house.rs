@@ -17,8 +17,8 @@ use kokua::access::{
 use kokua::agent::command::Switched;
 use kokua::agent::update::Preview;
 use kokua::agent::{
-    CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, FailureKind, Message, NodeId, Record,
-    Request, Retry, TurnEnd, Update,
+    CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, FailureKind, Message, NodeId,
+    Record, Request, Retry, TurnEnd, Update,
 };
 use kokua::assistant::build::build;
 use kokua::assistant::capabilities::Capabilities;
@@ -853,9 +853,16 @@ fn real(team: Team) -> Vec<Arc<dyn Toolset>> {
     toolsets::all(&config).into_iter().filter(|toolset| REAL.contains(&toolset.name())).collect()
 }
 
-fn agent(name: &str, available: &[&str], resident: &[&str], confirm: Option<&str>, delegates: &[&str]) -> AgentDeclaration {
+fn agent(
+    name: &str,
+    available: &[&str],
+    resident: &[&str],
+    confirm: Option<&str>,
+    delegates: &[&str],
+) -> AgentDeclaration {
     let names = |names: &[&str]| names.iter().map(|name| spanned(ToolsetName::new(*name), 2)).collect();
-    let confirm = confirm.map(|entry| EntryList { key: spanned((), 4).span, entries: vec![spanned(entry.to_owned(), 4)] });
+    let confirm =
+        confirm.map(|entry| EntryList { key: spanned((), 4).span, entries: vec![spanned(entry.to_owned(), 4)] });
     AgentDeclaration {
         name: spanned(AgentName::new(name), 1),
         description: String::new(),
@@ -870,7 +877,8 @@ fn agents(team: Team) -> Vec<AgentDeclaration> {
     match team {
         Team::Alone => vec![agent("assistant", &["fs", "work", "extra", "other"], &["fs", "work"], None, &[])],
         Team::Workers => {
-            let (available, resident) = (["fs", "work", "odd", "messaging", "extra"], ["fs", "work", "odd", "messaging"]);
+            let (available, resident) =
+                (["fs", "work", "odd", "messaging", "extra"], ["fs", "work", "odd", "messaging"]);
             let assistant = ["fs", "work", "odd", "messaging", "capabilities", "extra", "other"];
             vec![
                 agent("assistant", &assistant, &assistant[..5], None, &["coder", "researcher", "clerk"]),

@@ -351,7 +351,9 @@ async fn the_view_switched_while_a_card_is_open() {
     bench.leave().await;
     bench.plays_for("two", [call("run"), words("No.")]);
     bench.say("two");
-    bench.until_told("card", |told| told.conversation == "conversation-2" && matches!(told.event, Event::Ask { .. })).await;
+    bench
+        .until_told("card", |told| told.conversation == "conversation-2" && matches!(told.event, Event::Ask { .. }))
+        .await;
     word.send(()).unwrap();
     let told = bench.until_end_told().await;
     assert_eq!(ends(&told), [("conversation-1".to_owned(), 0, TurnEnd::Answered)]);
@@ -360,9 +362,15 @@ async fn the_view_switched_while_a_card_is_open() {
     bench.answer_in("conversation-2", CallId(1), Answer::Denied);
     bench.until_end().await;
     assert_eq!(bench.stage().ran(), ["run {}"]);
-    let answered: BTreeSet<_> = bench.house.shelf.records("conversation-2").iter().filter_map(|record| match record {
-        Record::CallEnded { answer, .. } => answer.clone().map(|answer| answer.to_string()),
-        _ => None,
-    }).collect();
+    let answered: BTreeSet<_> = bench
+        .house
+        .shelf
+        .records("conversation-2")
+        .iter()
+        .filter_map(|record| match record {
+            Record::CallEnded { answer, .. } => answer.clone().map(|answer| answer.to_string()),
+            _ => None,
+        })
+        .collect();
     assert_eq!(answered, BTreeSet::from(["denied".to_owned()]));
 }

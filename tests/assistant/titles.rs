@@ -120,7 +120,9 @@ async fn a_title_of_a_conversation_whose_agent_rests_is_kept_and_nothing_is_lost
     assert_eq!(titles(&bench.house.shelf.records("conversation-1")), ["Tidy"]);
     assert!(!bench.house.shelf.is_open("conversation-1"), "its log is closed again");
     let told = bench.open("conversation-1").await;
-    assert!(told.iter().any(|update| matches!(&update.event, Event::Session { title: Some(title), .. } if title == "Tidy")));
+    assert!(
+        told.iter().any(|update| matches!(&update.event, Event::Session { title: Some(title), .. } if title == "Tidy"))
+    );
     // Its agent knows what it had loaded, and no title is asked for again.
     bench.plays([call("more"), words("There.")]);
     let told = bench.turn("and more").await;

@@ -54,7 +54,9 @@ async fn two_workers_tools_of_one_name_run_apart() {
         })
         .await;
     second.send(()).unwrap();
-    let mut told = bench.until_told("result", |update| update.node == NodeId(2) && matches!(update.event, Event::End { .. })).await;
+    let mut told = bench
+        .until_told("result", |update| update.node == NodeId(2) && matches!(update.event, Event::End { .. }))
+        .await;
     assert!(!results(&events(&told)).iter().any(|(call, ..)| *call == of(1, 1).0), "the other one still runs");
     first.send(()).unwrap();
     told.extend(bench.until_end_told().await);
@@ -84,7 +86,10 @@ async fn d1_a_load_by_a_worker_is_its_own() {
     let told = bench.turn("go").await;
     assert_eq!(bench.stage().builds_of("extra"), 2, "each builds for itself");
     let texts = [result(&told, of(1, 2)).1, result(&told, of(2, 3)).1];
-    assert!(texts.contains(&"more of build 1".to_owned()) && texts.contains(&"more of build 2".to_owned()), "{texts:?}");
+    assert!(
+        texts.contains(&"more of build 1".to_owned()) && texts.contains(&"more of build 2".to_owned()),
+        "{texts:?}"
+    );
     assert_eq!(result(&told, of(2, 1)).0, Ending::Unknown, "what another loaded is not held");
     assert_eq!(result(&told, CallId(3)).0, Ending::Unknown, "nor by who spawned it");
     // What a worker loaded is not preloaded for anybody.
@@ -149,7 +154,12 @@ async fn a_worker_whose_model_or_tool_panics_fails_alone() {
     let told = bench.turn("go").await;
     let (ending, text) = result(&told, CallId(1));
     assert_eq!(ending, Ending::Failed);
-    assert!(text.starts_with("Sub-agent 'coder#1' failed: The request failed: reading the model's answer stopped unexpectedly"), "{text}");
+    assert!(
+        text.starts_with(
+            "Sub-agent 'coder#1' failed: The request failed: reading the model's answer stopped unexpectedly"
+        ),
+        "{text}"
+    );
     assert_eq!(result(&told, of(2, 1)).1, "Tool 'boom' raised an error: it went off");
     assert_eq!(result(&told, CallId(2)), (Ending::Ok, "It broke.".to_owned()));
     assert!(matches!(told.last(), Some(Event::End { end: TurnEnd::Answered, .. })));
@@ -203,7 +213,10 @@ async fn stop_while_a_worker_is_being_wired_spawns_nobody() {
     assert_eq!(spawned(&told), [(2, "coder#1".to_owned())], "numbers are never used twice, addresses begin anew");
     assert!(bench.requests_of("one").is_empty());
     let lines = bench.diagnostics().await;
-    assert!(lines.contains(&"workers     0".to_owned()) && lines.contains(&"running     nothing".to_owned()), "{lines:?}");
+    assert!(
+        lines.contains(&"workers     0".to_owned()) && lines.contains(&"running     nothing".to_owned()),
+        "{lines:?}"
+    );
     assert_one_ending_each(&bench.house.shelf.records("conversation-1"));
 }
 
@@ -230,10 +243,7 @@ async fn stopping_one_worker_leaves_the_others_and_who_spawned_it_goes_on() {
     bench.answer(of(2, 1).0, Answer::AllowedOnce);
     let told = bench.until_end_told().await;
     let ended: Vec<_> = ends(&told).into_iter().map(|(_, node, end)| (node, end)).collect();
-    assert_eq!(
-        ended,
-        [(3, TurnEnd::Stopped), (1, TurnEnd::Stopped), (2, TurnEnd::Answered), (0, TurnEnd::Answered)]
-    );
+    assert_eq!(ended, [(3, TurnEnd::Stopped), (1, TurnEnd::Stopped), (2, TurnEnd::Answered), (0, TurnEnd::Answered)]);
     let told = events(&told);
     let stopped = "Sub-agent 'coder#1' was stopped by the user before it finished.".to_owned();
     assert_eq!(result(&told, CallId(1)), (Ending::Failed, stopped));
@@ -253,9 +263,7 @@ async fn p16_a_workers_grant_counts_for_the_next_worker_of_that_name_and_for_no_
     bench.answer(of(1, 1).0, Answer::AllowedForConversation);
     let told = bench.until_end().await;
     assert!(!told.iter().any(|event| matches!(event, Event::Ask { .. })));
-    let granted = |event: &Event| {
-        matches!(event, Event::Answer { call, answer: Answer::AllowedByGrant { grant: 1 } } if *call == of(2, 1))
-    };
+    let granted = |event: &Event| matches!(event, Event::Answer { call, answer: Answer::AllowedByGrant { grant: 1 } } if *call == of(2, 1));
     assert!(told.iter().any(granted), "{told:#?}");
     // Another agent asks, and so does the one at the top.
     bench.plays_for("three", [same(), words("Three.")]);
@@ -304,7 +312,10 @@ async fn p16_a_composed_worker_gets_no_grant() {
 async fn k5_audit_entries_carry_the_workers_name() {
     let mut bench = bench().await;
     let compose = json!({"name": "helper", "task": "three", "tools": ["fs"], "instructions": ""});
-    bench.plays_for("go", [calls(&[spawn("coder", "one"), ("compose_subagent", compose), ("look", json!({}))]), words("Done.")]);
+    bench.plays_for(
+        "go",
+        [calls(&[spawn("coder", "one"), ("compose_subagent", compose), ("look", json!({}))]), words("Done.")],
+    );
     bench.plays_for("one", [call("run"), load("extra"), words("One.")]);
     bench.plays_for("three", [call("look"), words("Three.")]);
     bench.say("go");
@@ -327,10 +338,7 @@ async fn k5_audit_entries_carry_the_workers_name() {
         said.iter().filter(|(agent, _)| agent == name).map(|(_, what)| what.as_str()).collect()
     };
     assert_eq!(of_agent("assistant"), ["call spawn_subagent", "call compose_subagent", "call look"]);
-    assert_eq!(
-        of_agent("coder"),
-        ["answer work.run", "grant work.run", "call run", "call load_tools", "load extra"]
-    );
+    assert_eq!(of_agent("coder"), ["answer work.run", "grant work.run", "call run", "call load_tools", "load extra"]);
     assert_eq!(of_agent("composed:helper"), ["call look"]);
     assert_eq!(said.len(), 9);
 }
