@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::named;
 use super::error::StoreError;
-use super::history::{bare, drop_stray_endings, repair};
+use super::history::{drop_stray_endings, repair};
 use super::holder::{self, Holding};
 use super::path_of;
 use super::stored::{self, LineFault, StoredHeader, VERSION};
@@ -107,7 +107,7 @@ impl Log {
         let repairs = repair(&records);
         if !repairs.is_empty() {
             log.append_all(&repairs)?;
-            let calls = repairs.iter().filter(|record| matches!(bare(record), Record::CallEnded { .. })).count();
+            let calls = repairs.iter().filter(|record| matches!(record.whose().1, Record::CallEnded { .. })).count();
             notices.push(Alert {
                 severity: Severity::Notice,
                 message: match calls {

@@ -290,6 +290,20 @@ fn escape_goes_back_before_it_stops() {
 }
 
 #[test]
+fn enter_on_a_worker_s_row_opens_its_transcript_also_in_a_later_turn() {
+    let mut ui = crew(120, 40);
+    tell_all(&mut ui, [ending(TurnEnd::Stopped), started(), said("again")]);
+    assert_eq!(ui.tree.rows().len(), 1, "the tree is that of the new turn");
+    ui.focus = Focus::Transcript;
+    let row = ui.transcript().row_of(CODER);
+    ui.transcript_mut().select(row);
+    press(&mut ui, "Enter", NOW);
+    assert_eq!(ui.tree.viewed().id, CODER);
+    assert!(ui.transcript().text().contains("A scout looks first"));
+    assert!(frame(&mut ui, NOW).contains("coder#1 has ended"));
+}
+
+#[test]
 fn x_stops_one_agent_alone_and_the_first_row_the_turn() {
     let mut ui = crew(80, 24);
     let cmds = press_all(&mut ui, "F2 Down Down Down x", NOW, 1);
@@ -403,6 +417,9 @@ fn d6_a_message_stands_under_its_sender() {
         )
     };
     assert!(said("coder#1", "use the old bricks") && said("task", "mend the wall"), "{blocks:?}");
+    let early = "[message from scout#1, sent before you started] mind the step";
+    of(&mut ui, MASON, Event::Said { text: early.to_owned(), origin: UserOrigin::Agent }, NOW);
+    assert!(frame(&mut ui, NOW).contains("scout#1    (sent before you started) mind the step"));
     of(&mut ui, MASON, Event::Queued { text: "hurry".to_owned() }, NOW);
     of(&mut ui, MASON, said_by_person("hurry"), NOW);
     assert!(frame(&mut ui, NOW).contains("you        hurry"));

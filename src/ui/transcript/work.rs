@@ -394,6 +394,14 @@ impl Transcript {
         }
     }
 
+    /// The worker that the selected row spawned.
+    pub fn selected_worker(&self) -> Option<NodeId> {
+        match self.selected().and_then(|id| self.get(id)) {
+            Some(Block::Tool(row)) => row.work.as_ref()?.nodes.first().map(|(node, ..)| *node),
+            _ => None,
+        }
+    }
+
     /// The row under which a worker's lines stand, if there is one here.
     pub fn row_of(&self, node: NodeId) -> Option<BlockId> {
         self.works.get(&node).copied()
