@@ -81,3 +81,61 @@ fn killed_at_twenty_points_every_call_has_one_ending_and_nothing_told_is_missing
         assert!(out.status.success(), "after {lines}: {out:?}");
     }
 }
+
+/// Calls a tool in every round, so that its log is written to all the time.
+const BUSY: &str = "[assistant]\nmax_iterations = 1000000\n[agents.assistant.tools]\navailable = [\"time\"]\n";
+const AGAIN: &str = "pace_ms = 0\n[[scene]]\nname = \"again\"\nafter = \"whatever\"\n[[scene.call]]\n\
+                     tool = \"get_current_date_and_time\"\narguments = {}\n";
+
+#[test]
+fn a_conversation_that_another_process_writes_is_read_whole_and_says_whose_it_is() {
+    let home = Home::with_config(BUSY);
+    let model = home.script(AGAIN);
+    let mut child = home
+        .kokua(&["run", "--json", "-p", "what time is it", "--model", &model])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"tool_result\"") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "it ended");
+    }
+    // What it prints is read on, or it would wait for its reader.
+    let reading = std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+    let path = only_log(&home.state());
+    let (directory, id) = (path.parent().unwrap(), path.file_stem().unwrap().to_str().unwrap());
+
+    let mut seen: Vec<Vec<Record>> = Vec::new();
+    while seen.len() < 100 {
+        let read = store::read(directory, id).unwrap();
+        assert_eq!(read.notices, []);
+        if seen.last().is_none_or(|before| before.len() < read.records.len()) {
+            seen.push(read.records);
+        }
+    }
+    let shown = home.kokua(&["conversations", "show", id]).output().unwrap();
+    assert!(shown.status.success(), "{shown:?}");
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("time.get_current_date_and_time"), "{shown:?}");
+    let held = format!("\"what time is it\" is open in another kokua (process {}, since ", child.id());
+    for arguments in [&["run", "-p", "hello", "--conversation", id][..], &["conversations", "rm", id]] {
+        let out = home.kokua(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{said}");
+        assert!(said.contains(&held), "{said}");
+    }
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reading.join().unwrap().unwrap();
+    let whole = store::read(directory, id).unwrap().records;
+    for records in &seen {
+        assert!(whole.starts_with(records), "{} of {}", records.len(), whole.len());
+    }
+    // What the dead one left beside its log keeps nobody out.
+    assert!(path.with_extension("holder").exists());
+    drop(store::Log::open(directory, id).unwrap());
+    assert!(!path.with_extension("holder").exists());
+}

@@ -181,6 +181,42 @@ fn k1_agents_and_k2_toolsets_print_what_the_configuration_says() {
     assert_eq!(agents["agents"][0]["name"], "assistant");
 }
 
+/// What `kokua agents` prints is what would run: the entry agent's model is the command line's before its own, another's is
+/// its own before that.
+#[test]
+fn d2_agents_prints_each_agents_model() {
+    let home = Home::with_config(
+        "[agents.assistant]\nmodel = \"ollama:boss\"\ndelegates_to = [\"coder\", \"reader\"]\n[agents.coder]\n\
+         model = \"ollama:coder\"\n[agents.reader]\n",
+    );
+    let models = |arguments: &[&str]| {
+        let out = home.kokua(arguments).output().unwrap();
+        let agents: Value = serde_json::from_slice(&out.stdout).unwrap();
+        let agents = agents["agents"].as_array().unwrap().clone();
+        agents.into_iter().map(|agent| agent["model"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        models(&["agents", "--json"]),
+        ["ollama:boss", "ollama:coder", "rehearsal"],
+        "$KOKUA_MODEL is the default"
+    );
+    let asked = ["agents", "--json", "--model", "ollama:asked"];
+    assert_eq!(models(&asked), ["ollama:asked", "ollama:coder", "ollama:asked"]);
+}
+
+#[test]
+fn d2_a_worker_without_a_key_is_said_and_the_program_starts() {
+    let home = Home::with_config(
+        "[agents.assistant]\ndelegates_to = [\"coder\"]\n[agents.coder]\nmodel = \"openai:gpt\"\n[agents.alone]\n\
+         model = \"mistral:m\"\n",
+    );
+    let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 0, "{stderr}");
+    assert!(stderr.contains("coder can't work for another agent: no key for openai at api.openai.com"), "{stderr}");
+    assert!(stderr.contains("OPENAI_API_KEY") && !stderr.contains("alone"), "{stderr}");
+}
+
 /// A coder that adds one gate of its own drops the default's others; `kokua agents` says so under its policy.
 #[test]
 fn k1_dropped_defaults_are_seen_at_once() {

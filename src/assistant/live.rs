@@ -125,8 +125,11 @@ impl Live {
             }
             _ => lines.push("turn        none".to_owned()),
         }
-        let calling = self.calling.keys().filter(|node| self.tree.run(**node).is_some_and(Run::is_running)).count();
-        lines.push(format!("model calls {calling} under way"));
+        let calling = self.calling.values().filter(|(_, task)| task.is_some()).count();
+        lines.push(format!(
+            "model calls {}",
+            if calling == 0 { "none".to_owned() } else { format!("{calling} under way") }
+        ));
         lines.push(format!("workers     {}", self.tree.runs().count() - 1));
         let calls = self.tasks.keys().chain(&self.loads).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         lines.push(format!("running     {}", if calls.is_empty() { "nothing" } else { &calls }));

@@ -320,6 +320,9 @@ impl Driver {
         match message {
             Message::Model { conversation, node, generation, input } => {
                 if self.hears_model(&conversation, node, generation) {
+                    if matches!(input, Input::ModelEnded(_)) {
+                        self.set_model_task(&conversation, node, None);
+                    }
                     self.feed(&conversation, TreeInput::Run { node, input }).await;
                 }
             }

@@ -228,7 +228,7 @@ impl Driver {
             });
             let _gone = send(last).await;
         });
-        self.set_model_task(id, node, task);
+        self.set_model_task(id, node, Some(task));
     }
 
     /// From here on nothing is heard of this agent's model call or back-off before.
@@ -239,9 +239,9 @@ impl Driver {
         Some(self.generations)
     }
 
-    fn set_model_task(&mut self, id: &Id, node: NodeId, task: tokio::task::AbortHandle) {
+    pub(super) fn set_model_task(&mut self, id: &Id, node: NodeId, task: Option<tokio::task::AbortHandle>) {
         if let Some((_, running)) = self.lives.get_mut(id).and_then(|live| live.calling.get_mut(&node)) {
-            *running = Some(task);
+            *running = task;
         }
     }
 
@@ -264,7 +264,7 @@ impl Driver {
             tokio::time::sleep(Duration::from_millis(ms)).await;
             let _gone = messages.send(Message::Retry { conversation, node, generation }).await;
         });
-        self.set_model_task(id, node, task);
+        self.set_model_task(id, node, Some(task));
     }
 
     fn check(

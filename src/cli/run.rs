@@ -2,6 +2,7 @@
 //!
 //! Nobody is watching, so what asks first is denied unless `--allow` names it; that is never decided here.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
@@ -57,6 +58,8 @@ struct Seen {
     /// The conversation that was asked for could not be opened.
     refused: bool,
     end: Option<TurnEnd>,
+    /// The address of each worker.
+    workers: BTreeMap<NodeId, String>,
 }
 
 impl Run {
@@ -201,7 +204,7 @@ fn exit_code(end: &TurnEnd, denied: bool, stopping: bool) -> u8 {
 
 /// The events of `--json`, one object a line. History is not repeated.
 fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
-    observe(&update.event, seen);
+    observe(update, seen);
     let shown = match &update.event {
         Event::Session { .. } | Event::Alert(_) => true,
         Event::Error { .. } => seen.live || seen.refused,
@@ -240,22 +243,30 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
     if shown { print::json(update) } else { Ok(()) }
 }
 
-fn observe(event: &Event, seen: &mut Seen) {
-    match event {
+fn observe(update: &Update, seen: &mut Seen) {
+    match &update.event {
         // Before any conversation is in view an error is the program's own: there will be none.
         Event::Session { .. } => seen.begun = true,
         Event::Error { .. } if !seen.begun => seen.refused = true,
         Event::Answer { answer: Answer::AutoDenied { .. }, .. } if seen.live => seen.denied = true,
-        Event::End { end, .. } if seen.live => seen.end = Some(end.clone()),
+        Event::End { end, .. } if seen.live && update.node.is_entry() => seen.end = Some(end.clone()),
+        Event::Spawned(spawned) => {
+            seen.workers.insert(update.node, spawned.address.clone());
+        }
         _ => {}
     }
 }
 
 /// The answer on stdout, everything else on stderr.
 fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
-    observe(&update.event, seen);
+    observe(update, seen);
     let shown = seen.live || seen.refused || matches!(update.event, Event::Session { .. } | Event::Alert(_));
     if !shown {
+        return Ok(());
+    }
+    let worker = seen.workers.get(&update.node).cloned();
+    // What a worker says on the way is its own; its answer is in the result of the call that asked for it.
+    if worker.is_some() && matches!(update.event, Event::Delta { .. } | Event::Reasoning { .. } | Event::Error { .. }) {
         return Ok(());
     }
     if let Event::Delta { text } = &update.event {
@@ -267,7 +278,16 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         seen.mid_line = false;
         line("")?;
     }
+    let error = |line: &str| match &worker {
+        Some(address) => error(&format!("{address}: {line}")),
+        None => error(line),
+    };
     match &update.event {
+        Event::Spawned(spawned) => error(&format!("[task] {}", cut(&spawned.task, 200))),
+        Event::End { end, .. } if worker.is_some() => error(&format!("[ended] {}", end.word())),
+        Event::Said { text, origin: UserOrigin::Agent } => error(&cut(text, 200)),
+        Event::Waiting { workers } => error(&format!("[waiting] for {}", workers.join(", "))),
+        Event::Undelivered { from, to, text } => error(&format!("[undelivered] {from} to {to}: {}", cut(text, 200))),
         Event::Call(call) => {
             seen.printed = false;
             let kind = match call.kind {

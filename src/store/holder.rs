@@ -29,18 +29,15 @@ impl Holder {
         Self { process: process::id(), host: process::host(), since }
     }
 
-    /// Who has, or had when it ended, the log at `log`. `None`: it does not say.
-    fn of(log: &Path) -> Option<Self> {
-        files::read(&beside(log)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())
+    /// Who may have the log at `log`: `None` where nobody says so, or who did has ended.
+    fn who_runs(log: &Path) -> Option<Self> {
+        let holder: Self = files::read(&beside(log)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())?;
+        // Of another machine nothing is known.
+        (!holder.is_here() || process::is_running(holder.process)).then_some(holder)
     }
 
     fn is_here(&self) -> bool {
         self.host == process::host()
-    }
-
-    /// Whether it may have the log still: it runs, or it is on another machine.
-    fn may_run(&self) -> bool {
-        !self.is_here() || process::is_running(self.process)
     }
 
     /// `another kokua (process 4242, since 21:04)`, as of `now`, milliseconds since the Unix epoch.
@@ -91,16 +88,13 @@ impl Drop for Holding {
 /// # Errors
 /// [`StoreError::Held`] without a name of the conversation, or the system refused.
 pub(super) fn take(file: &File, path: &Path) -> Result<(), StoreError> {
-    lock::wait_while(file, path, || !Holder::of(path).is_some_and(|holder| holder.may_run())).map_err(|error| {
-        match error {
-            LockError::Held { .. } => StoreError::Held {
-                conversation: String::new(),
-                holder: Holder::of(path)
-                    .filter(Holder::may_run)
-                    .map_or_else(|| "another kokua".to_owned(), |holder| holder.describe(clock::now_ms())),
-            },
-            error @ LockError::Failed { .. } => error.into(),
+    lock::wait_while(file, path, || Holder::who_runs(path).is_none()).map_err(|error| match error {
+        LockError::Held { .. } => {
+            let holder = Holder::who_runs(path).map(|holder| holder.describe(clock::now_ms()));
+            let holder = holder.unwrap_or_else(|| "another kokua".to_owned());
+            StoreError::Held { conversation: String::new(), holder }
         }
+        error @ LockError::Failed { .. } => error.into(),
     })
 }
 
@@ -121,7 +115,7 @@ fn beside(log: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::Holder;
+    use super::{Holder, beside};
     use crate::system::process;
 
     #[test]
@@ -134,7 +128,25 @@ mod tests {
         assert!(later.contains("since 2023-11-1"), "another day is named: {later}");
         let elsewhere = Holder { host: Some("box\u{1b}".to_owned()), ..here.clone() };
         assert!(elsewhere.describe(noon).contains("(process 4294967294 on box\\u{1b}, since "), "{elsewhere:?}");
-        assert!(elsewhere.may_run() && !here.may_run());
         assert!(Holder { process: process::id(), ..here }.describe(noon).starts_with("this kokua (since "));
+    }
+
+    /// Where nobody does, whoever has the lock has it for a moment only.
+    #[test]
+    fn who_may_have_a_log_is_who_says_so_and_runs() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("a.jsonl");
+        assert_eq!(Holder::who_runs(&log), None);
+        let write = |text: &[u8]| crate::system::files::write(&beside(&log), text).unwrap();
+        let runs = |holder: &Holder| {
+            write(&serde_json::to_vec(holder).unwrap());
+            Holder::who_runs(&log).as_ref() == Some(holder)
+        };
+        let this = Holder::this(1);
+        assert!(runs(&this));
+        assert!(!runs(&Holder { process: u32::MAX - 1, ..this.clone() }));
+        assert!(runs(&Holder { process: u32::MAX - 1, host: Some("elsewhere".to_owned()), ..this }));
+        write(b"{\"process\":1}");
+        assert_eq!(Holder::who_runs(&log), None);
     }
 }

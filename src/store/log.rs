@@ -2,7 +2,7 @@
 //!
 //! A record is saved when [`Log::append`] returns: its line is on the disk. A log has one writer at a time.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -93,6 +93,8 @@ impl Log {
         let path = path_of(directory, id)?;
         let file = File::options().read(true).append(true).open(&path).map_err(|error| absent_or(error, id, &path))?;
         holder::take(&file, &path).map_err(|error| named(error, directory, id))?;
+        // Whoever had it may have removed it.
+        fs::metadata(&path).map_err(|error| absent_or(error, id, &path))?;
         let holding = Holding::begin(&path);
         let read = Reading::of(&file, &path)?;
         let mut log = Self { id: id.to_owned(), path, _holding: holding, file, length: read.length, broken: false };

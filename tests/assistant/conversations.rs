@@ -1,7 +1,7 @@
 //! Which conversation is in view, and that nothing of one is heard in another.
 
 use kokua::access::Attendance;
-use kokua::agent::{Command, Event, Record, TurnEnd};
+use kokua::agent::{Activity, Command, Event, Record, TurnEnd};
 use kokua::assistant::Opening;
 
 use crate::house::{Bench, Options, alerts, call, sent, shape, text, words};
@@ -67,7 +67,7 @@ async fn an_empty_conversation_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn a_conversation_with_a_running_turn_is_not_left() {
+async fn a_conversation_with_a_running_turn_goes_on_when_it_is_left_and_is_not_deleted() {
     let mut bench = Bench::new().await;
     bench.plays([words("Hello.")]);
     bench.turn("hi").await;
@@ -76,11 +76,20 @@ async fn a_conversation_with_a_running_turn_is_not_left() {
     bench.plays([call("hang")]);
     bench.say("go");
     bench.until_running(1).await;
-    for command in [Command::New, open("conversation-1"), Command::Delete { id: "conversation-2".to_owned() }] {
-        bench.submit(command);
-        let events = bench.until("alert", |event| matches!(event, Event::Alert(_))).await;
-        assert_eq!(alerts(&events), ["A turn is running in this conversation."]);
-    }
+    bench.submit(Command::Delete { id: "conversation-2".to_owned() });
+    let events = bench.until("alert", |event| matches!(event, Event::Alert(_))).await;
+    assert_eq!(alerts(&events), ["A turn is running in this conversation."]);
+    bench.submit(open("conversation-1"));
+    bench.until_replayed().await;
+    bench.submit(Command::Stop);
+    bench.submit(Command::List);
+    let events = bench.until("list", |event| matches!(event, Event::Conversations { .. })).await;
+    let Some(Event::Conversations { list }) = events.last() else { unreachable!() };
+    let running: Vec<_> = list.iter().filter(|summary| summary.activity == Activity::Running).collect();
+    assert_eq!(running.iter().map(|summary| summary.id.as_str()).collect::<Vec<_>>(), ["conversation-2"]);
+    bench.submit(open("conversation-2"));
+    let events = bench.until_running(1).await;
+    assert!(events.iter().any(|event| matches!(event, Event::ToolCall { .. })), "what it did is told again");
     bench.submit(Command::Stop);
     bench.until_end().await;
     assert_eq!(bench.house.shelf.ids().len(), 2);

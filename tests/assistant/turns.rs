@@ -286,15 +286,15 @@ async fn diagnostics_say_what_is_under_way_and_nothing_when_nothing_is() {
     let line = |lines: Vec<String>, key: &str| lines.into_iter().find(|line| line.starts_with(key)).unwrap();
     bench.say("go");
     bench.until("call", |event| matches!(event, Event::Call(line) if line.kind == CallKind::Agent)).await;
-    assert_eq!(line(bench.diagnostics().await, "model call"), "model call  under way");
+    assert_eq!(line(bench.diagnostics().await, "model calls"), "model calls 1 under way");
     speak.send(text("Here.")).unwrap();
     drop(speak);
     bench.until_end().await;
-    assert_eq!(line(bench.diagnostics().await, "model call"), "model call  none");
+    assert_eq!(line(bench.diagnostics().await, "model calls"), "model calls none");
     bench.say("go");
     bench.until_running(1).await;
     let lines = bench.diagnostics().await;
-    assert_eq!(line(lines.clone(), "model call"), "model call  none");
+    assert_eq!(line(lines.clone(), "model calls"), "model calls none");
     assert_eq!(line(lines, "running"), "running     call-1");
 }
 

@@ -34,8 +34,8 @@ impl TreeStep<'_> {
             },
             Request::Stop { address } => self.stop_by(asker, &address),
             Request::Capabilities { filter } => {
-                let Some(run) = self.tree.run(asker) else { return };
-                Ok(self.world.capabilities(run.life(), &filter))
+                let life = self.tree.run(asker).map(super::Run::life);
+                Ok(life.map(|life| self.world.capabilities(life, &filter)).unwrap_or_default())
             }
             Request::Compose { label, task, toolsets, instructions } => {
                 match self.compose(call, &label, task, &toolsets, &instructions) {
@@ -196,15 +196,12 @@ impl TreeStep<'_> {
         let label = if label.trim().is_empty() { UNNAMED } else { label.trim() };
         let could_not = |why: String| format!("Could not compose '{}': {why}", shown(label));
         let toolsets: Vec<ToolsetName> = toolsets.iter().map(|name| ToolsetName::new(name.trim())).collect();
-        if toolsets.is_empty() {
-            return Err(could_not("name at least one toolset in `tools`; list_capabilities shows them".to_owned()));
-        }
+        let nested = if depth == 0 { Nested::Leaf } else { Nested::Composes };
         if task.trim().is_empty() {
             return Err(could_not("it needs a task".to_owned()));
         }
         let Some(run) = self.tree.run(asker) else { return Ok(()) };
         let life = Life::new(run.agent(), run.held()).under(run.life().conditions);
-        let nested = if depth == 0 { Nested::Leaf } else { Nested::Composes };
         let agent = self.world.compose(life, label, &toolsets, nested).map_err(could_not)?;
         let instructions = if instructions.trim().is_empty() { COMPOSED } else { instructions.trim() };
         let origin = Origin::Composed { label: label.to_owned(), toolsets, depth };
