@@ -184,9 +184,9 @@ impl Forest {
             }
             AgentsRequest::Await { addresses } => {
                 let nodes: Option<Vec<_>> = addresses.iter().map(|address| self.find(address)).collect();
-                let refused = nodes.as_ref().is_none_or(|nodes| {
-                    nodes.is_empty() || nodes.iter().any(|node| self.reaches(*node, asker))
-                });
+                let refused = nodes
+                    .as_ref()
+                    .is_none_or(|nodes| nodes.is_empty() || nodes.iter().any(|node| self.reaches(*node, asker)));
                 if refused {
                     self.reach("wait refused");
                     return (Some(Ending::Failed), None);
@@ -320,9 +320,7 @@ impl Forest {
                 let len = self.team.past.len().max(1);
                 let late = self.team.past.get(usize::from(which) % len).cloned();
                 // One call may ask twice; one that has ended asks for nothing.
-                let asks_on = |input: &TreeInput| {
-                    matches!(input, TreeInput::Requested { call, .. } if self.team.result(*call).is_none())
-                };
+                let asks_on = |input: &TreeInput| matches!(input, TreeInput::Requested { call, .. } if self.team.result(*call).is_none());
                 if let Some(late) = late.filter(|late| !asks_on(late)) {
                     self.team.step(late.clone());
                     assert_eq!(self.team.effects, [], "an input that nothing waits for changes nothing: {late:?}");
@@ -480,7 +478,8 @@ impl Forest {
         let turn_of = |node: NodeId| words.iter().find(|word| word.0 == node).map_or(0, |word| word.1);
         let mut reached = Vec::new();
         for mail in &self.mail {
-            let read: Vec<_> = words.iter().filter(|(_, _, _, text)| text.ends_with(&format!("] {}", mail.text))).collect();
+            let read: Vec<_> =
+                words.iter().filter(|(_, _, _, text)| text.ends_with(&format!("] {}", mail.text))).collect();
             let mut once = BTreeSet::new();
             for (node, _, origin, text) in &read {
                 let mark = mail.readers.get(node).unwrap_or_else(|| panic!("{node} was not sent {mail:?}"));
@@ -518,9 +517,9 @@ impl Forest {
                 TurnEnd::Interrupted => "interrupted",
             });
         }
-        let kept = self.team.events.iter().any(|(_, event)| {
-            matches!(event, Event::ToolResult { text, .. } if text.contains("[This is the beginning."))
-        });
+        let kept = self.team.events.iter().any(
+            |(_, event)| matches!(event, Event::ToolResult { text, .. } if text.contains("[This is the beginning.")),
+        );
         reached.extend(kept.then_some("kept"));
         reached.into_iter().for_each(|what| self.reach(what));
     }
@@ -560,14 +559,10 @@ impl Forest {
         let mut again = Team::new(self.team.setup.clone());
         again.records = records;
         again.reopen();
-        let effects = |tree: &mut Tree, world: &mut _, input| {
-            tree.step(kokua::agent::Moment { now: 0, random: 0 }, world, input)
-        };
-        let said = Input::Said {
-            text: "go on".to_owned(),
-            attendance: kokua::access::Attendance::Attended,
-            only: None,
-        };
+        let effects =
+            |tree: &mut Tree, world: &mut _, input| tree.step(kokua::agent::Moment { now: 0, random: 0 }, world, input);
+        let said =
+            Input::Said { text: "go on".to_owned(), attendance: kokua::access::Attendance::Attended, only: None };
         let mut run = |input| effects(&mut again.tree, &mut again.world, TreeInput::Run { node: ENTRY, input });
         run(said);
         let (index, id) = (0, String::new());
@@ -588,9 +583,9 @@ impl Forest {
         });
         let worker = again.wire(&wiring.expect("a worker")).map(Box::new);
         let born = effects(&mut again.tree, &mut again.world, TreeInput::Wired { call, worker });
-        let born = born.into_iter().find_map(|(node, effect)| {
-            matches!(effect, Effect::Tell(Event::Spawned(_))).then_some(node)
-        });
+        let born = born
+            .into_iter()
+            .find_map(|(node, effect)| matches!(effect, Effect::Tell(Event::Spawned(_))).then_some(node));
         assert!(born.is_some_and(|node| node > highest), "{born:?} after {highest}");
     }
 }

@@ -315,6 +315,7 @@ impl Team {
     }
 
     pub(crate) fn card(&mut self, call: CallId, answer: Answer) {
+        self.open.retain(|wanted| !matches!(wanted, Wanted::Card(ask) if ask.call == call));
         self.run(call.node(), Input::Answered { call, answer });
     }
 

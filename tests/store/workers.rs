@@ -174,7 +174,8 @@ fn a_result_is_its_own_agents_or_left_out() {
 fn a_workers_line_that_cannot_be_read_takes_its_results_along_and_nobody_elses() {
     let directory = tempfile::tempdir().unwrap();
     let text = String::from_utf8(written(directory.path(), &at_work())).unwrap();
-    let damaged: Vec<_> = text.lines().filter(|line| !line.contains(r#""node":3,"of":{"record":"model_call""#)).collect();
+    let damaged: Vec<_> =
+        text.lines().filter(|line| !line.contains(r#""node":3,"of":{"record":"model_call""#)).collect();
     fs::write(path(directory.path()), damaged.join("\n") + "\n").unwrap();
     let (_log, opened) = Log::open(directory.path(), ID).unwrap();
     assert!(opened.notices[0].message.contains("1 tool result belongs to no call"), "{:?}", opened.notices);
