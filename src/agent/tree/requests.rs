@@ -21,7 +21,8 @@ const UNNAMED: &str = "helper";
 impl TreeStep<'_> {
     pub(super) fn requested(&mut self, call: CallId, request: Request) {
         let asker = call.node();
-        if self.tree.run(asker).is_none_or(|run| !run.is_running()) {
+        // One that ended meanwhile asks for nothing any more, whatever else its agent does by now.
+        if self.tree.run(asker).is_none_or(|run| !run.runs(call)) {
             return;
         }
         let answer = match request {
