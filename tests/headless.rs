@@ -341,7 +341,8 @@ fn k6_the_first_line_of_a_start_says_what_programs_may_do() {
     let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
     let first = first_line(&out.stderr);
     assert!(
-        first.contains("run_command and execute_python run programs as you") && first.contains("\"off\""),
+        first.contains("run_command and execute_python (assistant, coder, tester) run programs as you")
+            && first.contains("\"off\""),
         "{first}"
     );
     let config = home.state().join("config.toml");
@@ -349,9 +350,9 @@ fn k6_the_first_line_of_a_start_says_what_programs_may_do() {
     std::fs::write(&config, text.replace("sandbox = \"off\"", "sandbox = \"none\"")).unwrap();
     let first = first_line(&home.kokua(&["run", "--json", "-p", "hello"]).output().unwrap().stderr);
     assert!(first.contains("run nothing") && first.contains("\"none\""), "{first}");
-    std::fs::write(&config, text.replace("agent = \"assistant\"", "agent = \"reader\"")).unwrap();
+    std::fs::write(&config, text.replace("agent = \"assistant\"", "agent = \"researcher\"")).unwrap();
     let first = first_line(&home.kokua(&["run", "-p", "hello"]).output().unwrap().stderr);
-    assert!(first.contains("reader starts without a tool that runs programs"), "{first}");
+    assert!(first.contains("researcher starts without a tool that runs programs"), "{first}");
 }
 
 #[test]
@@ -569,7 +570,7 @@ fn k1_what_is_printed_before_a_call_counts_as_the_call_does() {
     let (_, events) = home.run_json(&["-p", "hello"]);
     let call = events.iter().find(|event| event["type"] == "call").unwrap();
     assert_eq!(printed["agents"][0]["start_tools"], serde_json::json!([call["tools"], call["tool_bytes"]]));
-    assert_eq!(call["tools"], 16, "without run_command and execute_python");
+    assert_eq!(call["tools"], 24, "without run_command and execute_python");
 }
 
 #[test]
@@ -599,7 +600,7 @@ fn k5_the_audit_shows_verifies_and_replays_what_runs_decided() {
         printed(&["audit", "show", "--last", "1"]).lines().collect::<Vec<_>>(),
         text.lines().skip(5).collect::<Vec<_>>()
     );
-    assert_eq!(printed(&["audit", "show", "--agent", "reader"]), "");
+    assert_eq!(printed(&["audit", "show", "--agent", "researcher"]), "");
     let json = printed(&["audit", "show", "--json"]);
     let entries: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(entries.len(), 6);

@@ -321,12 +321,6 @@ impl Tree {
         Self { entry, unfold_reasoning, ..Self::default() }
     }
 
-    /// Nothing of it runs here: what runs is another program's.
-    pub(super) fn halt(&mut self) {
-        self.entry.run = None;
-        self.workers.values_mut().for_each(|node| node.run = None);
-    }
-
     /// Another conversation begins.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.unfold_reasoning);
@@ -429,7 +423,10 @@ impl Tree {
                     self.cost_line = None;
                 }
             }
-            Event::Spawned(spawned) => self.spawn(of, spawned, if replaying { spawned.at } else { now }),
+            Event::Spawned(spawned) => {
+                began = if replaying { spawned.at } else { now };
+                self.spawn(of, spawned, began);
+            }
             _ => {}
         }
         let turn = self.turns;
@@ -438,7 +435,7 @@ impl Tree {
         node.tell(event, now, began, turn);
         for above in self.above(of) {
             if let Some(Node { scene, .. }) = self.get_mut(above) {
-                scene.story.tell_below(&mut scene.transcript, of, event, now);
+                scene.story.tell_below(&mut scene.transcript, of, event, began);
             }
         }
         match event {
@@ -480,6 +477,7 @@ impl Tree {
 
     /// No worker outlives its turn (D7): one whose end was not told yet does not run any more.
     fn close_turn(&mut self, now: i64) {
+        self.entry.scene.transcript.rest();
         let turn = self.turns;
         for (id, node) in self.workers.iter_mut().rev().take_while(|(_, node)| node.turn == turn) {
             if let Some(run) = &node.run {
@@ -487,37 +485,42 @@ impl Tree {
                 node.ended(TurnEnd::Interrupted, took_ms);
                 self.finished.push_back(*id);
             }
+            node.scene.transcript.rest();
         }
     }
 
-    /// Marks the calls that wait with their places among all `of`, which begin with them: in their own transcript, and in the
-    /// rows of those above.
+    /// Marks the calls that wait with their places among all `of`, in their own transcripts and under the rows above.
     pub(super) fn mark_waiting(&mut self, waiting: &[CallId], of: usize) {
         for (at, call) in waiting.iter().enumerate() {
             if let Some(Node { scene, .. }) = self.get_mut(call.node()) {
                 scene.story.mark_waiting(&mut scene.transcript, *call, at + 1, of);
             }
-        }
-        let mut above: Vec<NodeId> = waiting.iter().flat_map(|call| self.above(call.node())).collect();
-        above.sort_unstable();
-        above.dedup();
-        for node in above {
-            if let Some(Node { scene, .. }) = self.get_mut(node) {
-                scene.transcript.mark_work(waiting, of);
+            for above in self.above(call.node()) {
+                if let Some(Node { scene, .. }) = self.get_mut(above) {
+                    scene.transcript.mark_work(*call, at + 1, of);
+                }
             }
         }
     }
 
-    /// The agents above one, its parent first.
+    /// The agents above one, the entry agent last.
     fn above(&self, node: NodeId) -> Vec<NodeId> {
         let mut above = Vec::new();
-        let mut at = node;
+        let mut at = self.workers.get(&node);
         // A parent is always older, so this ends.
-        while let Some(parent) = self.get(at).map(|node| node.parent).filter(|parent| *parent < at) {
-            above.push(parent);
-            at = parent;
+        while let Some(worker) = at {
+            above.push(worker.parent);
+            at = self.workers.get(&worker.parent).filter(|parent| parent.id < worker.id);
         }
         above
+    }
+
+    /// Nothing of it is seen to go on: another program runs it.
+    pub(super) fn rest(&mut self) {
+        for node in self.workers.values_mut().chain([&mut self.entry]) {
+            node.run = None;
+            node.scene.transcript.rest();
+        }
     }
 
     /// Drops the transcripts of the workers that finished first, but never the one that is looked at.

@@ -1,6 +1,8 @@
 //! What a worker does, as lines under the row of the call that spawned it: its model calls and its tools' calls, one line
 //! each, those of its own workers one level deeper. Bounded: the last lines, and how many went before them.
 
+use std::collections::BTreeSet;
+
 use ratatui::text::{Line, Span};
 
 use super::Transcript;
@@ -42,6 +44,8 @@ enum WorkState {
     Running(i64),
     /// How it ended, and how long it took, milliseconds.
     Ended(TurnEnd, u64),
+    /// It had not ended when its conversation was read.
+    Left,
 }
 
 /// One line.
@@ -166,6 +170,14 @@ impl Work {
         self.lines.iter_mut().rev().find(is).map(|line| &mut line.what)
     }
 
+    /// Whether a call of it stands otherwise.
+    fn differs(&self, call: CallId, from: &ToolState) -> bool {
+        self.lines.iter().any(|line| match &line.what {
+            What::Tool { call: of, state, .. } => *of == call && state != from,
+            What::Model(..) => false,
+        })
+    }
+
     fn set(&mut self, call: CallId, to: ToolState) {
         if let Some(What::Tool { state, .. }) = self.of(call) {
             *state = to;
@@ -189,13 +201,13 @@ impl Work {
             (ToolState::Ended { .. }, Ground::Background, WorkState::Running(since)) => {
                 (format!("in the background {}", clock(seconds(*since))), Role::Text)
             }
-            (ToolState::Ended { .. }, Ground::Background, WorkState::Ended(end, took)) => {
-                let (word, role) = end_word(end);
-                (format!("{word} · {}", span(*took)), role)
-            }
             (ToolState::Ended { took_ms, .. }, Ground::Foreground, _) => {
                 let (words, role) = state_words(&row.state, now);
                 (format!("{words} · {}", span(*took_ms)), role)
+            }
+            (_, _, WorkState::Ended(end, took)) => {
+                let (word, role) = end_word(end);
+                (format!("{word} · {}", span(*took)), role)
             }
             (ToolState::Called, _, WorkState::Running(since)) => {
                 (format!("running {}", clock(seconds(*since))), Role::Text)
@@ -384,25 +396,36 @@ impl Transcript {
         }
     }
 
-    /// Marks the calls of workers that wait with their places among all `of`, which begin with them.
-    pub fn mark_work(&mut self, waiting: &[CallId], of: usize) {
-        for (at, call) in waiting.iter().enumerate() {
-            if let Some(id) = self.works.get(&call.node()).copied() {
-                let state = ToolState::Waits { place: at + 1, of };
-                self.edit_work(id, |work| work.set(*call, state));
-            }
+    /// Marks a worker's call that waits with its place among all `of`.
+    pub fn mark_work(&mut self, call: CallId, place: usize, of: usize) {
+        let state = ToolState::Waits { place, of };
+        let Some(id) = self.works.get(&call.node()).copied() else { return };
+        let differs = match self.get(id) {
+            Some(Block::Tool(row)) => row.work.as_ref().is_some_and(|work| work.differs(call, &state)),
+            _ => false,
+        };
+        if differs {
+            self.edit_work(id, |work| work.set(call, state));
         }
     }
 
-    /// The row under which a worker's lines stand, if there is one here.
-    pub fn row_of(&self, node: NodeId) -> Option<BlockId> {
-        self.works.get(&node).copied()
+    /// The worker that the selected row spawned.
+    pub fn selected_worker(&self) -> Option<NodeId> {
+        match self.selected().and_then(|id| self.get(id)) {
+            Some(Block::Tool(row)) => row.work.as_ref()?.nodes.first().map(|(node, ..)| *node),
+            _ => None,
+        }
     }
 
-    /// Opens a folded block.
-    pub fn unfold(&mut self, id: BlockId) {
-        if self.fold(id) == Some(Fold::Folded) {
-            self.toggle_fold(id);
+    /// Nothing of it is seen to go on any more.
+    pub fn rest(&mut self) {
+        let rows: BTreeSet<_> = self.works.values().copied().collect();
+        for id in rows {
+            self.edit_work(id, |work| {
+                if work.runs() {
+                    work.state = WorkState::Left;
+                }
+            });
         }
     }
 

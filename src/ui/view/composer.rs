@@ -300,10 +300,12 @@ fn hints(ui: &Ui) -> Vec<Hint> {
             if !viewed.id.is_entry() && ui.searching.is_none() {
                 hints.push((&[Action::Close], "back to the entry agent"));
             }
-            if !viewed.has_ended() {
-                hints.push((&[Action::Send], "send"));
+            if ui.read_only().is_none() {
+                if !viewed.has_ended() {
+                    hints.push((&[Action::Send], "send"));
+                }
+                hints.push((&[Action::Newline], "newline"));
             }
-            hints.push((&[Action::Newline], "newline"));
             hints
         }
         (None, Focus::Transcript) if ui.searching.is_some() => vec![
