@@ -34,6 +34,11 @@ pub struct Head {
     pub hash: String,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_entry(node: &u32) -> bool {
+    *node == 0
+}
+
 /// One entry: when, where, who, and what was decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -45,6 +50,9 @@ pub struct Entry {
     /// The agent; nothing for what a person did to all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
+    /// Which of the conversation's agents that is: 0 the entry agent, else a worker, of whom several may have one name.
+    #[serde(default, skip_serializing_if = "is_entry")]
+    pub node: u32,
     /// What.
     #[serde(flatten)]
     pub what: What,
@@ -399,13 +407,13 @@ pub struct Replayed {
 /// toolset that the entries name and the world installs. What a check withholds is as it is now.
 pub fn replay(entries: &[Entry], world: &World) -> Vec<Replayed> {
     let mut world = world.clone();
-    let mut lives: BTreeMap<(&str, &AgentName), PastLife> = BTreeMap::new();
+    let mut lives: BTreeMap<(&str, &AgentName, u32), PastLife> = BTreeMap::new();
     let mut modes: BTreeMap<&str, ModeName> = BTreeMap::new();
     let mut replayed = Vec::new();
     for (place, entry) in entries.iter().enumerate() {
         let Some(agent) = &entry.agent else { continue };
         let conversation = entry.conversation.as_deref().unwrap_or_default();
-        let life = lives.entry((conversation, agent)).or_insert_with(|| PastLife::begin(&world, agent));
+        let life = lives.entry((conversation, agent, entry.node)).or_insert_with(|| PastLife::begin(&world, agent));
         if let Some(mode) = modes.get(conversation) {
             life.conditions.mode = Some(mode.clone());
         }

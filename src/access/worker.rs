@@ -37,6 +37,9 @@ impl World {
     ) -> Result<AgentName, String> {
         let label = label.trim();
         AgentName::parse(label)?;
+        if self.declaration(&AgentName::new(label)).is_some() {
+            return Err(format!("'{label}' is a declared agent; call this worker otherwise"));
+        }
         if toolsets.is_empty() {
             return Err("name at least one toolset; list_capabilities shows them all".to_owned());
         }

@@ -15,6 +15,7 @@ impl Step<'_> {
             at: self.moment.now,
             conversation: Some(self.run.spec.conversation.clone()),
             agent: Some(self.run.spec.name.clone()),
+            node: self.run.spec.node.0,
             what,
         };
         let draft = match arguments {

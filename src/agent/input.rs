@@ -67,6 +67,15 @@ pub struct ToolOutcome {
     pub note: Option<String>,
 }
 
+/// What an agent of the turn sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MailKind {
+    /// A message (D6): at most [`super::QUEUE_LIMIT`] of them wait for a round.
+    Message,
+    /// The answer of a worker in the background, which has ended (D7).
+    Answer,
+}
+
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
@@ -136,12 +145,14 @@ pub enum Input {
     Mail {
         /// The message, by the bus's count.
         mail: usize,
+        /// What it is.
+        kind: MailKind,
         /// The words, behind the mark that says whose they are.
         text: String,
     },
-    /// So many workers that this agent spawned run in the background now (D7): its turn stays open until there are none.
+    /// These workers that this agent spawned run in the background now (D7): its turn stays open until there are none.
     Background {
-        /// How many.
+        /// Their addresses.
         workers: Vec<String>,
     },
     /// A person stopped the turn.

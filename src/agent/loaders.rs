@@ -20,7 +20,7 @@ pub const LOAD_TOOLS: &str = "load_tools";
 /// `spawn_subagent(agent_type, task)`.
 pub const SPAWN_SUBAGENT: &str = "spawn_subagent";
 
-/// Every core tool in held order (R16), whoever earns it: what `World::define_core` is told.
+/// The core tools that are the same for whoever earns them, in held order (R16): what `World::define_core` is told.
 pub fn core_tools() -> Vec<BuiltTool> {
     vec![
         BuiltTool::new(

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::input::MailKind;
 use super::node::NodeId;
 use crate::access::name::shown;
 
@@ -56,6 +57,7 @@ struct Mail {
 pub(super) struct Letter {
     pub to: NodeId,
     pub mail: usize,
+    pub kind: MailKind,
     /// The words behind the mark that says whose they are.
     pub text: String,
 }
@@ -98,7 +100,7 @@ impl Bus {
             if mail.to == EVERYONE || reader.is(&mail.to) {
                 mail.handed += 1;
                 let text = format!("[message from {}, sent before you started] {}", mail.from, mail.text);
-                letters.push(Letter { to: node, mail: number, text });
+                letters.push(Letter { to: node, mail: number, kind: MailKind::Message, text });
             }
         }
         self.readers.push(reader);
@@ -163,20 +165,28 @@ impl Bus {
             return Err(if let Some(gone) = named.first() {
                 format!("Not sent: {} has finished and reads no more.", gone.address)
             } else {
-                let others: Vec<String> = self
+                let mut others: Vec<String> = self
                     .readers
                     .iter()
                     .filter(others)
                     .filter(|reader| reader.liveness == Liveness::Running)
                     .map(|reader| reader.address.clone())
-                    .chain([format!("or '{EVERYONE}'")])
                     .collect();
+                others.push(if others.is_empty() {
+                    format!("nobody but '{EVERYONE}' who starts later")
+                } else {
+                    format!("or '{EVERYONE}'")
+                });
                 format!("No agent matches '{}'. Addressable right now: {}.", shown(to), others.join(", "))
             });
         }
         let number = self.mail.len();
-        let letter =
-            |reader: &&Reader| Letter { to: reader.node, mail: number, text: format!("[message from {from}] {text}") };
+        let letter = |reader: &&Reader| Letter {
+            to: reader.node,
+            mail: number,
+            kind: MailKind::Message,
+            text: format!("[message from {from}] {text}"),
+        };
         let letters: Vec<Letter> = running.iter().map(letter).collect();
         let names: Vec<&str> = running.iter().map(|reader| reader.address.as_str()).collect();
         let receipt = if names.is_empty() {
@@ -193,10 +203,12 @@ impl Bus {
         Ok((receipt, letters))
     }
 
-    /// A worker's own word to one agent, that it has ended. It is never counted as unread: it is no agent's message.
+    /// The answer of a worker that has ended, for whoever spawned it.
     pub(super) fn announce(&mut self, from: NodeId, to: NodeId, text: &str) -> Option<Letter> {
-        let address = self.address_of(from)?;
-        Some(Letter { to, mail: usize::MAX, text: format!("[message from {address}] {text}") })
+        let (from, reader) = (self.address_of(from)?.to_owned(), self.address_of(to)?.to_owned());
+        let (mail, marked) = (self.mail.len(), format!("[message from {from}] {text}"));
+        self.mail.push(Mail { from, to: reader, text: text.to_owned(), handed: 1, unread: 0 });
+        Some(Letter { to, mail, kind: MailKind::Answer, text: marked })
     }
 
     /// Who is there, whether each still runs, and how all are reached.

@@ -240,13 +240,19 @@ impl Run {
         self.sight = sight;
     }
 
-    /// Its last words: a worker's answer.
+    /// A worker's answer: what it said since its last call. Words that came when it had answered already may have made it say
+    /// more, and both are its answer.
     pub(super) fn answer(&self) -> String {
-        let last = self.history.iter().rev().find_map(|message| match message {
-            Message::Assistant(answer) => Some(answer.text()),
-            Message::User(_) | Message::Result(_) => None,
-        });
-        last.unwrap_or_default()
+        let mut said = Vec::new();
+        for message in self.history.iter().rev() {
+            match message {
+                Message::Assistant(answer) if answer.calls().next().is_none() => said.push(answer.text()),
+                Message::User(_) => {}
+                Message::Assistant(_) | Message::Result(_) => break,
+            }
+        }
+        said.reverse();
+        said.join("\n\n")
     }
 
     /// Whether a person is at its turn; nobody is at none.

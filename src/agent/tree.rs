@@ -18,10 +18,19 @@ use super::node::{Ground, NodeId, Spawned};
 use super::record::Record;
 use super::run::Run;
 use super::update::{Alert, Event, Severity};
-use crate::access::{AgentName, Conditions, Sight, ToolsetName, World};
+use crate::access::{AgentName, Held, Sight, ToolsetName, World};
 
 /// A worker's answer longer than this many characters is kept whole on the disk, and its delegator reads so much of it.
 pub const ANSWER_LIMIT: usize = 4_000;
+
+/// Workers of one turn that may be there at the same time.
+const LIVE: usize = 1_000;
+
+/// Workers of one turn in all.
+const TOTAL: usize = 10_000;
+
+/// Who stops a worker where no agent does.
+const USER: &str = "the user";
 
 /// What can happen to the agents of a conversation.
 #[derive(Debug, Clone)]
@@ -185,7 +194,7 @@ impl Tree {
     pub fn step(&mut self, moment: Moment, world: &mut World, input: TreeInput) -> Vec<(NodeId, Effect)> {
         let mut step = TreeStep { tree: self, world, moment, out: Vec::new() };
         match input {
-            TreeInput::Run { node, input: input @ (Input::Stop | Input::Leave) } => step.stop(node, &input),
+            TreeInput::Run { node, input: input @ (Input::Stop | Input::Leave) } => step.stop(node, &input, USER),
             TreeInput::Run { node, input: Input::Mode { mode } } => {
                 step.feed(node, Input::Mode { mode: mode.clone() });
                 step.tree.workers.values_mut().for_each(|run| run.conditions.mode = Some(mode.clone()));
@@ -197,12 +206,20 @@ impl Tree {
                 if let Input::ToolEnded { call, .. } | Input::KeptBack { call, .. } = &input {
                     step.abandon(*call);
                 }
+                let only = match &input {
+                    Input::Said { only, .. } => only.clone(),
+                    _ => None,
+                };
                 step.feed(node, input);
+                // O7: a list that tightens does so for everybody who runs.
+                for run in step.tree.workers.values_mut().filter(|_| only.is_some()) {
+                    run.narrow(only.as_ref());
+                }
             }
             TreeInput::Wired { call, worker } => step.wired(call, worker),
             TreeInput::Kept { node, file } => step.kept(node, file),
             TreeInput::Requested { call, request } => step.requested(call, request),
-            TreeInput::StopAgent { node } => step.stop_alone(node, "the user"),
+            TreeInput::StopAgent { node } => step.stop_alone(node, USER),
         }
         step.out
     }
@@ -229,7 +246,10 @@ impl TreeStep<'_> {
         match effect {
             Effect::Delegate { call, agent, task, family, ground } => {
                 let label = agent.to_string();
-                self.plan(call, agent, &label, task, family, ground, Origin::Spawned, None);
+                if let Err(text) = self.plan(call, agent, &label, task, family, ground, Origin::Spawned, None) {
+                    let outcome = ToolOutcome { ending: Ending::Failed, text, note: None };
+                    self.feed(node, Input::ToolEnded { call, outcome });
+                }
             }
             Effect::Unread { mail } => self.tree.bus.unread(mail),
             Effect::CancelRun { call } => {
@@ -246,6 +266,7 @@ impl TreeStep<'_> {
                 self.tell(node, Event::End { end: end.clone(), took_ms });
                 if node.is_entry() {
                     // All below it have ended before it.
+                    debug_assert!(self.tree.workers.is_empty(), "no agent outlives its turn");
                     self.tree.nodes.clear();
                     self.tree.waits.clear();
                     self.tree.bus = Bus::of(self.tree.entry.agent().as_str());
@@ -285,7 +306,10 @@ impl TreeStep<'_> {
     fn too_late(&mut self, node: NodeId, text: &str) {
         let known = self.tree.nodes.get(&node).map(|node| node.address.clone());
         let who = known.unwrap_or_else(|| "That agent".to_owned());
-        let words: String = text.chars().take(200).collect();
+        let mut words: String = text.chars().take(200).collect();
+        if words.len() < text.len() {
+            words.push('…');
+        }
         let hint = Some("Say it to the agent that spawned it.");
         self.alert(NodeId::ENTRY, format!("{who} has ended, so your message was not delivered: {words}"), hint);
     }
@@ -302,7 +326,14 @@ impl TreeStep<'_> {
         ground: Ground,
         origin: Origin,
         instructions: Option<String>,
-    ) {
+    ) -> Result<(), String> {
+        let live = self.tree.nodes.values().filter(|node| !matches!(node.state, NodeState::Ended(_))).count();
+        if live >= LIVE || self.tree.nodes.len() >= TOTAL {
+            self.world.dissolve(&agent);
+            return Err(format!(
+                "No further sub-agent: a turn has at most {LIVE} at once and {TOTAL} in all. Go on with what is there."
+            ));
+        }
         let node = self.tree.next;
         self.tree.next = NodeId(node.0.saturating_add(1));
         let address = self.tree.bus.address(label);
@@ -311,6 +342,7 @@ impl TreeStep<'_> {
         let (silent, collected) = (false, false);
         let planned = Node { call, agent, address, task, family, ground, origin, state, stopped_by, silent, collected };
         self.tree.nodes.insert(node, planned);
+        Ok(())
     }
 
     /// The call ended before what it asked for was there: nobody waits for it any more.
@@ -328,13 +360,23 @@ impl TreeStep<'_> {
 
     /// A call ends by itself: whom it still waits for is stopped, and nobody hears of it.
     fn abandon(&mut self, call: CallId) {
+        let waited_for: Vec<NodeId> =
+            self.tree.waits.iter().filter(|wait| wait.call == call).flat_map(|wait| wait.nodes.clone()).collect();
         self.forget(call);
+        for node in waited_for {
+            self.announce(node);
+        }
         let waited = |node: &Node| node.call == call && node.ground == Ground::Foreground;
         let open = |node: &Node| matches!(node.state, NodeState::Running | NodeState::Keeping(..));
-        let worker = self.tree.nodes.iter_mut().find(|(_, node)| waited(node) && open(node));
-        let Some((node, worker)) = worker.map(|(node, worker)| (*node, worker)) else { return };
-        worker.silent = true;
-        self.stop(node, &Input::Stop);
+        let of_call = self.tree.nodes.iter().filter(|(_, node)| waited(node) && open(node));
+        let workers: Vec<NodeId> = of_call.map(|(node, _)| *node).collect();
+        let by = self.tree.bus.address_of(call.node()).unwrap_or("its delegator").to_owned();
+        for node in workers {
+            if let Some(worker) = self.tree.nodes.get_mut(&node) {
+                worker.silent = true;
+            }
+            self.stop(node, &Input::Stop, &by);
+        }
     }
 
     /// A worker is there: it begins, or the call that asked for it reads why not (P9, R11).
@@ -370,13 +412,8 @@ impl TreeStep<'_> {
         let mut spec = worker.spec;
         spec.node = node;
         spec.above = std::iter::once(parent.agent()).chain(&parent.spec.above).cloned().collect();
-        // O7: what holds for the delegator's turn holds for it, and only tightens.
-        spec.conditions = Conditions {
-            mode: parent.conditions.mode.clone(),
-            families: parent.conditions.families.iter().cloned().chain(family).collect(),
-            allow: parent.conditions.allow.clone(),
-            ..Conditions::default()
-        };
+        // Its allow-list is laid over what it holds where it is wired.
+        spec.conditions = parent.conditions.for_worker(family, &Held::default(), &task);
         let (sight, attendance) = (parent.sight, parent.attendance());
         let mut run = Run::new(spec, self.world, worker.resident, Vec::new(), &[]);
         run.look(sight);
@@ -402,7 +439,7 @@ impl TreeStep<'_> {
 
     fn deliver(&mut self, letters: Vec<super::mail::Letter>) {
         for letter in letters {
-            self.feed(letter.to, Input::Mail { mail: letter.mail, text: letter.text });
+            self.feed(letter.to, Input::Mail { mail: letter.mail, kind: letter.kind, text: letter.text });
         }
     }
 
@@ -418,7 +455,10 @@ impl TreeStep<'_> {
     }
 
     /// Stops an agent, everybody below it first. Those below answer nobody: who asked for them is stopped as well.
-    fn stop(&mut self, node: NodeId, how: &Input) {
+    fn stop(&mut self, node: NodeId, how: &Input, by: &str) {
+        if let Some(worker) = self.tree.nodes.get_mut(&node) {
+            worker.stopped_by.get_or_insert_with(|| by.to_owned());
+        }
         let below = |(_, child): &(&NodeId, &Node)| {
             child.call.node() == node && matches!(child.state, NodeState::Running | NodeState::Keeping(..))
         };
@@ -427,7 +467,7 @@ impl TreeStep<'_> {
             if let Some(child) = self.tree.nodes.get_mut(&child) {
                 child.silent = true;
             }
-            self.stop(child, how);
+            self.stop(child, how, by);
         }
         // Nobody is left that it could wait for.
         if let Some(run) = self.tree.run_mut(node) {
@@ -438,11 +478,9 @@ impl TreeStep<'_> {
 
     /// Stops one worker and those below it; who asked for it goes on with that result.
     fn stop_alone(&mut self, node: NodeId, by: &str) {
-        let Some(worker) = self.tree.nodes.get_mut(&node).filter(|node| node.state == NodeState::Running) else {
-            return;
-        };
-        worker.stopped_by = Some(by.to_owned());
-        self.stop(node, &Input::Stop);
+        if self.tree.nodes.get(&node).is_some_and(|node| node.state == NodeState::Running) {
+            self.stop(node, &Input::Stop, by);
+        }
     }
 
     /// A worker's turn is over, and so is the worker.
@@ -462,7 +500,7 @@ impl TreeStep<'_> {
                 (Ending::Ok, note, run.answer())
             }
             TurnEnd::Stopped => {
-                let by = worker.stopped_by.as_deref().unwrap_or("the user");
+                let by = worker.stopped_by.as_deref().unwrap_or(USER);
                 failed(format!("Sub-agent '{address}' was stopped by {by} before it finished."))
             }
             TurnEnd::Interrupted => failed(format!("Sub-agent '{address}' was cut off when the program ended.")),
@@ -528,14 +566,24 @@ impl TreeStep<'_> {
                 self.answer_call(call, &origin, outcome);
             }
             Ground::Background => {
-                if !awaited && !worker.collected {
-                    worker.collected = true;
-                    let letter = self.tree.bus.announce(node, parent, &outcome.text);
-                    self.deliver(letter.into_iter().collect());
+                if !awaited {
+                    self.announce(node);
                 }
                 self.count_background(parent);
             }
         }
+    }
+
+    /// The answer of a worker in the background reaches whoever spawned it, once, unless that has read it already.
+    fn announce(&mut self, node: NodeId) {
+        let Some(worker) = self.tree.nodes.get_mut(&node) else { return };
+        let NodeState::Ended(outcome) = &worker.state else { return };
+        if worker.collected || worker.silent || worker.ground == Ground::Foreground {
+            return;
+        }
+        worker.collected = true;
+        let letter = self.tree.bus.announce(node, worker.call.node(), &outcome.text);
+        self.deliver(letter.into_iter().collect());
     }
 
     fn answer(&mut self, worker: &Node, outcome: ToolOutcome) {

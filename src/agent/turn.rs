@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::call::{Call, CallId, CallState, text};
 use super::effect::{Effect, TurnEnd};
 use super::failure::{Trouble, backoff};
-use super::input::{Input, Moment};
+use super::input::{Input, MailKind, Moment};
 use super::message::{
     AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Part, Request, Retry, StopReason, ToolChoice,
     Usage, UserMessage, UserOrigin,
@@ -40,6 +40,8 @@ pub(super) struct Turn {
     queued: VecDeque<Queued>,
     /// Addresses of the workers that run in the background for it (D7).
     background: Vec<String>,
+    /// The answer that it has given already, if words that came later made one more round of it.
+    answered: Option<TurnEnd>,
     pub phase: Phase,
 }
 
@@ -50,9 +52,16 @@ enum Queued {
     Person(String),
     /// Another agent's, by the bus's count, behind the mark that says whose (D6).
     Mail(usize, String),
+    /// The answer of a worker in the background, likewise (D7).
+    Answer(usize, String),
 }
 
 impl Turn {
+    /// How many of what waits are such.
+    fn waiting(&self, such: impl Fn(&Queued) -> bool) -> usize {
+        self.queued.iter().filter(|queued| such(queued)).count()
+    }
+
     /// Whether what waits would give a round: a person's words always do, those of agents while they may still extend the
     /// turn, so that two agents cannot keep each other going without end.
     fn goes_on(&self, max: u32) -> bool {
@@ -131,7 +140,7 @@ impl<'a> Step<'a> {
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
             Input::LoadEnded { call, result } => self.load_ended(call, result),
             Input::KeptBack { call, why } => self.kept_back(call, &why),
-            Input::Mail { mail, text } => self.mail(mail, text),
+            Input::Mail { mail, kind, text } => self.mail(mail, kind, text),
             Input::Background { workers } => self.background(workers),
             Input::Stop => self.stop(TurnEnd::Stopped),
             Input::Leave => self.stop(TurnEnd::Interrupted),
@@ -179,20 +188,29 @@ impl<'a> Step<'a> {
             self.start(text, attendance, only);
             return;
         };
-        if turn.queued.len() >= QUEUE_LIMIT {
+        if turn.waiting(|queued| matches!(queued, Queued::Person(_))) >= QUEUE_LIMIT {
             self.undelivered(&text, "too much already waits for the next round");
         } else {
             turn.queued.push_back(Queued::Person(text.clone()));
-            self.narrow(only);
+            self.run.narrow(only.as_ref());
             self.tell(Event::Queued { text });
             self.wake();
         }
     }
 
-    /// A message of another agent joins at the next round, or ends unread.
-    fn mail(&mut self, mail: usize, text: String) {
+    /// What another agent sent joins at the next round, or ends unread. A worker's answer always has room: there is one of each.
+    fn mail(&mut self, mail: usize, kind: MailKind, text: String) {
+        let queued = match kind {
+            MailKind::Message => Queued::Mail(mail, text),
+            MailKind::Answer => Queued::Answer(mail, text),
+        };
         match &mut self.run.turn {
-            Some(turn) if turn.queued.len() < QUEUE_LIMIT => turn.queued.push_back(Queued::Mail(mail, text)),
+            Some(turn)
+                if kind == MailKind::Answer
+                    || turn.waiting(|queued| matches!(queued, Queued::Mail(..))) < QUEUE_LIMIT =>
+            {
+                turn.queued.push_back(queued);
+            }
             Some(_) | None => return self.out.push(Effect::Unread { mail }),
         }
         self.wake();
@@ -218,18 +236,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// W6: a list of what may be called only ever tightens, also where it comes with words that join.
-    fn narrow(&mut self, only: Option<BTreeSet<ToolName>>) {
-        let Some(names) = only else { return };
-        let allow = self.run.conditions.allow.take();
-        self.run.conditions.allow = Some(match allow {
-            Some(allow) => allow.narrowed(&names, &self.run.held),
-            None => AllowList::new(names, &self.run.held),
-        });
-    }
-
     fn start(&mut self, text: String, attendance: Attendance, only: Option<BTreeSet<ToolName>>) {
-        self.narrow(only);
+        self.run.narrow(only.as_ref());
         for toolset in std::mem::take(&mut self.run.unrecorded) {
             let of_it = |tool: &&HeldTool| tool.id.toolset() == Some(&toolset);
             let tools = self.run.held.tools().iter().filter(of_it).map(|tool| tool.id.name.clone()).collect();
@@ -254,6 +262,7 @@ impl<'a> Step<'a> {
             refreshed: 0,
             queued: VecDeque::new(),
             background: Vec::new(),
+            answered: None,
             phase: Phase::Round(round),
         });
         self.call_model(CallKind::Agent);
@@ -471,7 +480,7 @@ impl<'a> Step<'a> {
         let max = self.run.spec.max_iterations.max(1);
         let Some((kind, message)) = self.close_model(stream, false) else { return };
         let Some(turn) = &self.run.turn else { return };
-        let (spent, waiting) = (turn.spent, turn.goes_on(max));
+        let (spent, waiting, answered) = (turn.spent, turn.goes_on(max), turn.answered.clone());
         let (empty, calls) = (message.text().trim().is_empty(), message.calls().next().is_some());
         let truncated = message.stop == Some(StopReason::Length);
         if let Some(StopReason::Refusal(why)) = message.stop {
@@ -507,6 +516,9 @@ impl<'a> Step<'a> {
         } else if waiting {
             self.deliver();
             self.call_model(CallKind::Agent);
+        } else if let Some(end) = answered {
+            // It had nothing to add to its answer.
+            self.finish(end);
         } else if spent < max {
             self.say(prompt::NUDGE.to_owned(), UserOrigin::Continuation);
             self.call_model(CallKind::Agent);
@@ -553,7 +565,7 @@ impl<'a> Step<'a> {
         for queued in queued {
             match queued {
                 Queued::Person(text) => self.say(text, UserOrigin::Person),
-                Queued::Mail(_, text) => self.say(text, UserOrigin::Agent),
+                Queued::Mail(_, text) | Queued::Answer(_, text) => self.say(text, UserOrigin::Agent),
             }
         }
     }
@@ -561,6 +573,9 @@ impl<'a> Step<'a> {
     /// The turn has its answer. Words that still wait make one more round of it.
     fn finish(&mut self, end: TurnEnd) {
         let max = self.run.spec.max_iterations.max(1);
+        if let Some(turn) = &mut self.run.turn {
+            turn.answered = Some(end.clone());
+        }
         if self.run.turn.as_ref().is_some_and(|turn| turn.goes_on(max)) {
             self.deliver();
             self.call_model(CallKind::Agent);
@@ -584,6 +599,8 @@ impl<'a> Step<'a> {
             turn.phase = Phase::Waiting(end);
         }
         self.tell(Event::Waiting { workers });
+        // What a person said meanwhile waits for nobody's end.
+        self.wake();
     }
 
     fn stop(&mut self, end: TurnEnd) {
@@ -615,7 +632,7 @@ impl<'a> Step<'a> {
         for queued in turn.queued {
             match queued {
                 Queued::Person(text) => words.push(text),
-                Queued::Mail(mail, _) => self.out.push(Effect::Unread { mail }),
+                Queued::Mail(mail, _) | Queued::Answer(mail, _) => self.out.push(Effect::Unread { mail }),
             }
         }
         // What a person said is part of this turn or begins the next, never both, never neither; after a stop, and where a
@@ -639,6 +656,16 @@ impl<'a> Step<'a> {
 }
 
 impl Run {
+    /// W6: a list of what may be called only ever tightens, also where it comes with words that join.
+    pub(super) fn narrow(&mut self, only: Option<&BTreeSet<ToolName>>) {
+        let Some(names) = only else { return };
+        let allow = self.conditions.allow.take();
+        self.conditions.allow = Some(match allow {
+            Some(allow) => allow.narrowed(names, &self.held),
+            None => AllowList::new(names.clone(), &self.held),
+        });
+    }
+
     /// Whether this call of it runs.
     pub(super) fn runs(&self, id: CallId) -> bool {
         let Some(Turn { phase: Phase::Round(round), .. }) = &self.turn else { return false };
@@ -675,7 +702,7 @@ impl Run {
         }
         events.extend(turn.queued.iter().filter_map(|queued| match queued {
             Queued::Person(text) => Some(Event::Queued { text: text.clone() }),
-            Queued::Mail(..) => None,
+            Queued::Mail(..) | Queued::Answer(..) => None,
         }));
         events
     }

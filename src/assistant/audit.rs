@@ -9,7 +9,7 @@ use super::{Driver, Id, Severity, saved};
 use crate::access::audit::{Draft, Entry, Position, What};
 use crate::access::{AgentName, ToolId, ToolsetName};
 use crate::agent::command::Switched;
-use crate::agent::{CallId, Input, Record, TreeInput};
+use crate::agent::{CallId, Input, NodeId, Record, TreeInput};
 
 impl Driver {
     /// Writes what the run says. A failure stays with the call that it is about.
@@ -91,13 +91,13 @@ impl Driver {
     pub(super) async fn audit_grant(
         &mut self,
         id: &Id,
-        agent: &AgentName,
+        (node, agent): (NodeId, &AgentName),
         number: u32,
         tool: &ToolId,
         arguments: &str,
     ) {
         let what = What::Grant { number, tool: tool.clone(), arguments: None };
-        let entry = self.audit_entry(Some(id), Some(agent.clone()), what);
+        let entry = self.audit_entry(Some(id), Some((node, agent.clone())), what);
         if self.write(Some(id), Draft::about(entry, arguments.to_owned())).await.is_err() {
             self.setup.capabilities.world.revoke(number);
         }
@@ -121,8 +121,10 @@ impl Driver {
         let _said = self.write(id.as_ref(), Draft::new(entry)).await;
     }
 
-    fn audit_entry(&self, id: Option<&Id>, agent: Option<AgentName>, what: What) -> Entry {
+    fn audit_entry(&self, id: Option<&Id>, agent: Option<(NodeId, AgentName)>, what: What) -> Entry {
         let conversation = id.map(ToString::to_string);
-        Entry { at: self.setup.surroundings.now(), conversation, agent, what }
+        let (node, agent) = agent.unzip();
+        let node = node.unwrap_or(NodeId::ENTRY).0;
+        Entry { at: self.setup.surroundings.now(), conversation, agent, node, what }
     }
 }

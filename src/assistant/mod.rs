@@ -346,6 +346,11 @@ impl Driver {
             Message::Requested { conversation, call, request, reply } => {
                 // Nobody answers a call that has ended; without its reply, who asks hears that at once.
                 if let Some(live) = self.lives.get_mut(&conversation).filter(|live| live.tasks.contains_key(&call)) {
+                    if live.replies.contains_key(&call) {
+                        let sentence = "This call asks other agents already; one question at a time.";
+                        let _gone = reply.send(Output::failed(sentence));
+                        return;
+                    }
                     live.replies.insert(call, reply);
                     self.feed(&conversation, TreeInput::Requested { call, request }).await;
                 }

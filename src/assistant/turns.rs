@@ -299,7 +299,7 @@ impl Driver {
             allow_line: None,
         };
         match self.setup.capabilities.world.grant(facts) {
-            Ok(number) => self.audit_grant(id, &agent, number, tool, arguments).await,
+            Ok(number) => self.audit_grant(id, (call.node(), &agent), number, tool, arguments).await,
             Err(sentence) => self.alert_in(id, Severity::Notice, sentence, None).await,
         }
         self.report().await;

@@ -71,7 +71,8 @@ impl Driver {
                     let error = format!("'{name}': {error}");
                     if !wanted && self.setup.capabilities.world.refusal(&name).is_some() {
                         // Nobody waits for it any more, but it is refused to everybody from here on (P9).
-                        let message = format!("Could not spawn '{}': {error}", wiring.agent);
+                        let verb = if wiring.instructions.is_some() { "compose" } else { "spawn" };
+                        let message = format!("Could not {verb} '{}': {error}", wiring.agent);
                         self.alert(Severity::Warning, message, None).await;
                     }
                     wrong = wrong.or(Some(error));

@@ -195,12 +195,33 @@ pub(super) fn decode(line: &[u8]) -> Result<Record, LineFault> {
     struct Kind {
         record: String,
     }
-    serde_json::from_slice::<Stored>(line).map(Record::from).map_err(|error| {
-        match serde_json::from_slice::<Kind>(line) {
-            Ok(Kind { record }) if !KINDS.contains(&record.as_str()) => LineFault::Newer(record),
-            Ok(_) | Err(_) => LineFault::Unreadable(reason(&error)),
-        }
-    })
+    let record =
+        serde_json::from_slice::<Stored>(line).map(Record::from).map_err(|error| {
+            match serde_json::from_slice::<Kind>(line) {
+                Ok(Kind { record }) if !KINDS.contains(&record.as_str()) => LineFault::Newer(record),
+                Ok(_) | Err(_) => LineFault::Unreadable(reason(&error)),
+            }
+        })?;
+    match sound(&record) {
+        true => Ok(record),
+        false => Err(LineFault::Unreadable("it numbers an agent or a call as no program does".to_owned())),
+    }
+}
+
+/// Whether the numbers in a line are such as are given: a worker's own, in its own records, with room above them.
+fn sound(record: &Record) -> bool {
+    const MOST: u32 = u32::MAX / 2;
+    let (node, record) = match record {
+        Record::Worker { of, .. } if matches!(**of, Record::Worker { .. }) => return false,
+        Record::Worker { node, .. } if node.is_entry() || node.0 > MOST => return false,
+        record => record.whose(),
+    };
+    let own = |call: CallId| call.node() == node && call.number() <= MOST;
+    match record {
+        Record::ModelCall { message, .. } => message.calls().all(|call| own(call.id)),
+        Record::Spawned(spawned) => spawned.call.node() < node,
+        _ => true,
+    }
 }
 
 /// A parser's words without `at line 1 column n`: the line is always 1, and the notice names the real one.

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use super::Output;
 use crate::agent::delegate::Request;
 
-/// The way from one call to the agents beside it. Dropping the future of an answer takes the question back.
+/// The way from one call to the agents beside it. One question at a time; it is over when its call is.
 #[derive(Clone)]
 pub struct Agents(Arc<dyn Fn(Request) -> BoxFuture<'static, Output> + Send + Sync>);
 

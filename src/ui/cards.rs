@@ -164,5 +164,7 @@ pub(super) fn asker(chain: &[AgentName], words: Words) -> String {
 
 /// The label of a composed worker, cleaned: what it is called is a model's word.
 pub(super) fn label(agent: &AgentName) -> Option<String> {
-    agent.as_str().strip_prefix(COMPOSED).map(clean_line)
+    let name = agent.as_str().strip_prefix(COMPOSED)?;
+    // Workers that call themselves alike are told apart by a number, which is not what they call themselves.
+    Some(clean_line(name.split_once('#').map_or(name, |(label, _)| label)))
 }

@@ -21,7 +21,7 @@ fn world(declarations: Declarations) -> World {
 }
 
 fn entry(what: What) -> Entry {
-    Entry { at: 1, conversation: Some("c1".to_owned()), agent: Some(agent_name("assistant")), what }
+    Entry { at: 1, conversation: Some("c1".to_owned()), agent: Some(agent_name("assistant")), node: 0, what }
 }
 
 fn past(tool: &str) -> PastCall {

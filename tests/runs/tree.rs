@@ -320,7 +320,7 @@ fn d6_what_is_sent_before_a_worker_starts_is_marked_so() {
     let mark = "[message from assistant, sent before you started] be brief";
     assert_eq!(team.reads("researcher#1"), ["be a researcher", mark]);
     team.answers("researcher#1", "briefly");
-    assert_eq!(team.ok(call), "briefly");
+    assert_eq!(team.ok(call), "found\n\nbriefly", "what came late adds to its answer and takes none of it");
     team.answers(ENTRY, "Done.");
     assert_eq!(team.undelivered(), []);
     assert_eq!(team.reads(ENTRY), ["go"], "who sent it does not get it");
@@ -440,7 +440,7 @@ fn d7_the_turn_is_open_until_the_last_has_ended() {
     team.answers("tester#1", "tested");
     assert_eq!(team.reads("coder#1").last().unwrap(), "[message from tester#1] tested");
     team.answers("coder#1", "all done");
-    assert_eq!(team.reads(ENTRY).last().unwrap(), "[message from coder#1] all done");
+    assert_eq!(team.reads(ENTRY).last().unwrap(), "[message from coder#1] my part is done\n\nall done");
     team.answers(ENTRY, "Done.");
     assert!(!team.tree.is_running());
 }
@@ -815,7 +815,7 @@ fn what_a_person_says_to_a_worker_joins_its_next_round() {
     team.answers("researcher#1", "nothing");
     assert_eq!(team.reads("researcher#1"), ["be a researcher", "look under the stairs"]);
     team.answers("researcher#1", "found");
-    assert_eq!(team.ok(calls[0]), "found");
+    assert_eq!(team.ok(calls[0]), "nothing\n\nfound");
     team.say(NodeId(1), "thanks");
     team.say(NodeId(9), "hello?");
     let late = "researcher#1 has ended, so your message was not delivered: thanks";

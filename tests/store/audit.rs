@@ -27,7 +27,8 @@ fn draft(number: u64, arguments: &str) -> Draft {
         outcome: Outcome::Dispatched,
     };
     let what = What::Call(Box::new(past));
-    let entry = Entry { at: 7, conversation: Some(ID.to_owned()), agent: Some(AgentName::new("assistant")), what };
+    let entry =
+        Entry { at: 7, conversation: Some(ID.to_owned()), agent: Some(AgentName::new("assistant")), node: 0, what };
     Draft::about(entry, arguments.to_owned())
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{NodeState, Origin, TreeStep, Wait};
 use crate::access::name::shown;
-use crate::access::{Life, Nested, ToolsetName};
+use crate::access::{Nested, ToolsetName};
 use crate::agent::call::{CallId, Ending};
 use crate::agent::delegate::Request;
 use crate::agent::effect::Effect;
@@ -15,6 +15,8 @@ use crate::agent::node::{Ground, NodeId};
 
 /// The opener of a composed worker that is given no instructions.
 const COMPOSED: &str = include_str!("../../../assets/prompts/composed.md").trim_ascii();
+/// Bytes of all answers that one `await_agents` passes on.
+const ANSWERS: usize = 48 * 1024;
 /// What a composed worker is called that is given no name.
 const UNNAMED: &str = "helper";
 
@@ -134,12 +136,19 @@ impl TreeStep<'_> {
             std::mem::take(&mut self.tree.waits).into_iter().partition(|wait| wait.nodes.iter().all(&ended));
         self.tree.waits = open;
         for wait in over {
+            // What a tool answers is bounded, so each has its share; the rest of one is a call away.
+            let share = ANSWERS / wait.nodes.len().max(1);
             let mut answers = Vec::new();
             for node in &wait.nodes {
                 let Some(worker) = self.tree.nodes.get_mut(node) else { continue };
                 worker.collected |= worker.call.node() == wait.call.node();
                 if let NodeState::Ended(outcome) = &worker.state {
-                    answers.push(format!("[{}] {}", worker.address, outcome.text));
+                    let cut = outcome.text.floor_char_boundary(share);
+                    let rest = match outcome.text.len() - cut {
+                        0 => String::new(),
+                        rest => format!(" [{rest} more bytes: check_agent('{}') has all of it]", worker.address),
+                    };
+                    answers.push(format!("[{}] {}{rest}", worker.address, &outcome.text[..cut]));
                 }
             }
             self.reply(wait.call, Ok(answers.join("\n\n")));
@@ -202,12 +211,10 @@ impl TreeStep<'_> {
             return Err(could_not("it needs a task".to_owned()));
         }
         let Some(run) = self.tree.run(asker) else { return Ok(()) };
-        let life = Life::new(run.agent(), run.held()).under(run.life().conditions);
-        let agent = self.world.compose(life, label, &toolsets, nested).map_err(could_not)?;
+        let agent = self.world.compose(run.life(), label, &toolsets, nested).map_err(could_not)?;
         let instructions = if instructions.trim().is_empty() { COMPOSED } else { instructions.trim() };
         let origin = Origin::Composed { label: label.to_owned(), toolsets, depth };
         let (label, instructions) = (label.to_owned(), Some(instructions.to_owned()));
-        self.plan(call, agent, &label, task, None, Ground::Foreground, origin, instructions);
-        Ok(())
+        self.plan(call, agent, &label, task, None, Ground::Foreground, origin, instructions)
     }
 }
