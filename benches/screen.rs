@@ -195,9 +195,14 @@ fn workers(criterion: &mut Criterion) {
         let node = NodeId(number);
         // Every tenth spawns the nine after it.
         let parent = if number % 10 == 0 { NodeId::ENTRY } else { NodeId(number / 10 * 10) };
+        let by = CallId::of(parent, 1_000 + number);
+        let arguments = serde_json::json!({"agent_type": "coder", "task": "look at the part"});
+        let (tool, risk, wire) = (Some(ToolId::core("spawn_subagent")), Some(Risk::Read), "spawn_subagent".to_owned());
+        of(&mut ui, parent, Event::ToolCall { call: by, tool, risk, wire, arguments });
+        of(&mut ui, parent, Event::Running { call: by });
         let spawned = Spawned {
             at: NOW,
-            call: CallId::of(parent, number),
+            call: by,
             agent: AgentName::new("coder"),
             address: format!("coder#{number}"),
             task: "look at the part and say what it does".to_owned(),

@@ -243,7 +243,10 @@ impl AgentCost {
 mod tests {
     use super::*;
     use crate::access::{AgentName, Attendance};
-    use crate::agent::{CallId, CallLine, Ground, Spawned, TurnEnd};
+    use crate::agent::{
+        AssistantMessage, CallId, CallLine, Ground, OfferRecord, Record, Spawned, TurnEnd, UserMessage, UserOrigin,
+        replay,
+    };
 
     const ENTRY: NodeId = NodeId::ENTRY;
 
@@ -386,6 +389,48 @@ mod tests {
         assert_eq!((side.kind, side.tally.model_calls, side.tally.model_ms), (CallKind::Title, 1, 700));
         assert_eq!((cost.total().model_calls, cost.total().input.known), (2, Some(301)));
         assert_eq!(cost.total().wall_ms, Some(5), "nobody waited for it");
+    }
+
+    #[test]
+    fn d5_a_stored_turn_costs_what_it_cost() {
+        let by = |node: u32, record: Record| match node {
+            0 => record,
+            node => Record::Worker { node: NodeId(node), of: Box::new(record) },
+        };
+        let message = |text: &str| UserMessage { text: text.to_owned(), origin: UserOrigin::Person };
+        let began = |at| Record::TurnStarted {
+            at,
+            attendance: Attendance::Attended,
+            agent: Some(AgentName::new("assistant")),
+            message: message("go"),
+        };
+        let called = |number, input| Record::ModelCall {
+            at: 0,
+            number,
+            kind: CallKind::Agent,
+            message: AssistantMessage::default(),
+            offer: OfferRecord::default(),
+            usage: Usage { input, output: Some(10), cached: None },
+            took_ms: 1_000,
+            failure: None,
+        };
+        let Event::Spawned(spawned) = spawned(1) else { panic!() };
+        let ended = |at| Record::TurnEnded { at, end: TurnEnd::Answered };
+        let records = [
+            by(0, began(1_000)),
+            by(0, called(1, Some(600))),
+            by(1, Record::Spawned(spawned)),
+            by(1, began(2_000)),
+            by(1, called(1, None)),
+            by(1, ended(5_000)),
+            by(0, called(2, Some(700))),
+            by(0, ended(9_000)),
+        ];
+        let cost = told(replay(&records).into_iter().map(|(node, event)| (node.0, event)));
+        let total = cost.total();
+        assert_eq!((total.model_calls, total.model_ms, total.wall_ms), (3, 3_000, Some(8_000)));
+        assert_eq!((total.input.known, total.input.unreported, total.output.known), (Some(1_300), 1, Some(30)));
+        assert_eq!(cost.of(NodeId(1)).unwrap().wall_ms, Some(3_000));
     }
 
     #[test]

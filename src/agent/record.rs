@@ -130,6 +130,22 @@ pub enum Record {
     },
 }
 
+impl Record {
+    /// Whose it is, and what of theirs: out of its wrapping, where it is a worker's.
+    pub fn whose(&self) -> (NodeId, &Self) {
+        match self {
+            Self::Worker { node, of } => (*node, of),
+            record => (NodeId::ENTRY, record),
+        }
+    }
+
+    /// This record as one of `node`.
+    #[must_use]
+    pub fn of(self, node: NodeId) -> Self {
+        if node.is_entry() { self } else { Self::Worker { node, of: Box::new(self) } }
+    }
+}
+
 /// What is kept of an offer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OfferRecord {

@@ -18,10 +18,7 @@ pub fn replay(records: &[Record]) -> Vec<(NodeId, Event)> {
     let mut nodes: BTreeMap<NodeId, Told> = BTreeMap::new();
     let mut events = Vec::new();
     for record in records {
-        let (node, record) = match record {
-            Record::Worker { node, of } => (*node, &**of),
-            record => (NodeId::ENTRY, record),
-        };
+        let (node, record) = record.whose();
         let told = nodes.entry(node).or_default().tell(record);
         events.extend(told.into_iter().map(|event| (node, event)));
     }

@@ -148,6 +148,10 @@ impl Run {
         // A worker's turn begins when it is wired, and what it takes over holds for its whole life (O7).
         run.spec.conditions.allow = run.spec.conditions.allow.map(|allow| allow.for_worker(&run.held));
         run.conditions = run.spec.conditions.clone();
+        if !node.is_entry() {
+            // Its delegator's, which the conversation's own log has.
+            run.noted_mode = run.conditions.mode.clone().unwrap_or(run.noted_mode);
+        }
         if run.begun {
             run.conditions.triggers = Trigger::holding(run.user_messages());
         }

@@ -193,7 +193,12 @@ impl Tree {
             TreeInput::Run { node, input: Input::Said { text, .. } } if step.tree.run(node).is_none() => {
                 step.too_late(node, &text);
             }
-            TreeInput::Run { node, input } => step.feed(node, input),
+            TreeInput::Run { node, input } => {
+                if let Input::ToolEnded { call, .. } | Input::KeptBack { call, .. } = &input {
+                    step.abandon(*call);
+                }
+                step.feed(node, input);
+            }
             TreeInput::Wired { call, worker } => step.wired(call, worker),
             TreeInput::Kept { node, file } => step.kept(node, file),
             TreeInput::Requested { call, request } => step.requested(call, request),
@@ -231,10 +236,11 @@ impl TreeStep<'_> {
                 self.forget(call);
                 self.out.push((node, Effect::CancelRun { call }));
             }
-            Effect::Record(record) if !node.is_entry() => self.record(node, record),
-            Effect::Record(record @ Record::TurnEnded { .. }) => {
-                self.report_unread();
-                self.out.push((node, Effect::Record(record)));
+            Effect::Record(record) => {
+                if node.is_entry() && matches!(record, Record::TurnEnded { .. }) {
+                    self.report_unread();
+                }
+                self.record(node, record);
             }
             Effect::Tell(Event::End { end, took_ms }) => {
                 self.tell(node, Event::End { end: end.clone(), took_ms });
@@ -256,7 +262,7 @@ impl TreeStep<'_> {
     }
 
     fn record(&mut self, node: NodeId, record: Record) {
-        self.out.push((node, Effect::Record(Record::Worker { node, of: Box::new(record) })));
+        self.out.push((node, Effect::Record(record.of(node))));
     }
 
     fn alert(&mut self, node: NodeId, message: String, hint: Option<&str>) {
@@ -270,7 +276,7 @@ impl TreeStep<'_> {
         for lost in self.tree.bus.lost() {
             let (from, to, text) = (lost.from, lost.to, lost.text);
             let record = Record::Undelivered { at, from: from.clone(), to: to.clone(), text: text.clone() };
-            self.out.push((NodeId::ENTRY, Effect::Record(record)));
+            self.record(NodeId::ENTRY, record);
             self.tell(NodeId::ENTRY, Event::Undelivered { from, to, text });
         }
     }
@@ -318,6 +324,17 @@ impl TreeStep<'_> {
                 self.world.dissolve(&node.agent);
             }
         }
+    }
+
+    /// A call ends by itself: whom it still waits for is stopped, and nobody hears of it.
+    fn abandon(&mut self, call: CallId) {
+        self.forget(call);
+        let waited = |node: &Node| node.call == call && node.ground == Ground::Foreground;
+        let open = |node: &Node| matches!(node.state, NodeState::Running | NodeState::Keeping(..));
+        let worker = self.tree.nodes.iter_mut().find(|(_, node)| waited(node) && open(node));
+        let Some((node, worker)) = worker.map(|(node, worker)| (*node, worker)) else { return };
+        worker.silent = true;
+        self.stop(node, &Input::Stop);
     }
 
     /// A worker is there: it begins, or the call that asked for it reads why not (P9, R11).
@@ -471,8 +488,9 @@ impl TreeStep<'_> {
 
     /// A long answer is on the disk, or could not be put there: then it is passed on whole.
     fn kept(&mut self, node: NodeId, file: Result<String, String>) {
-        let Some(worker) = self.tree.nodes.get_mut(&node) else { return };
+        let Some(worker) = self.tree.nodes.get(&node) else { return };
         let NodeState::Keeping(ending, note, answer) = &worker.state else { return };
+        let ending = ending.clone();
         let text = match file {
             Ok(file) => {
                 let head: String = answer.chars().take(ANSWER_LIMIT).collect();
@@ -481,12 +499,14 @@ impl TreeStep<'_> {
             }
             Err(why) => {
                 let message = format!("The answer of {} could not be kept on the disk: {why}", worker.address);
-                let text = format!("{note}{answer}");
-                self.alert(node, message, Some("It was passed on whole."));
-                return self.conclude(node, ToolOutcome { ending: Ending::Ok, text, note: None });
+                let (text, parent) = (format!("{note}{answer}"), worker.call.node());
+                // Nothing is told of a worker that has ended, and who is stopped reads no answer.
+                if !worker.silent {
+                    self.alert(parent, message, Some("It was passed on whole."));
+                }
+                text
             }
         };
-        let ending = ending.clone();
         self.conclude(node, ToolOutcome { ending, text, note: None });
     }
 

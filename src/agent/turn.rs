@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::call::{Call, CallState, text};
+use super::call::{Call, CallId, CallState, text};
 use super::effect::{Effect, TurnEnd};
 use super::failure::{Trouble, backoff};
 use super::input::{Input, Moment};
@@ -435,6 +435,7 @@ impl<'a> Step<'a> {
         let mut next = self.run.next_call;
         let mut message = stream.finish(&mut next, |wire| (self.run.shown(wire), self.run.risk(wire)));
         self.run.next_call = next;
+        self.run.failed_by = None;
         if stopped {
             message.stop = None;
         } else if message.stop.is_none() {
@@ -575,8 +576,9 @@ impl<'a> Step<'a> {
         };
         let workers = turn.background.clone();
         self.close_round();
+        // It may go on yet, so this is not its end.
         if let TurnEnd::Failed { message, hint } = &end {
-            self.tell(Event::Error { message: message.clone(), hint: hint.clone() });
+            self.alert(Severity::Warning, message.clone(), hint.clone());
         }
         if let Some(turn) = &mut self.run.turn {
             turn.phase = Phase::Waiting(end);
@@ -626,10 +628,7 @@ impl<'a> Step<'a> {
             }
         }
         self.record(Record::TurnEnded { at: self.moment.now, end: end.clone() });
-        let told = matches!(turn.phase, Phase::Waiting(_));
-        if let TurnEnd::Failed { message, hint } = &end
-            && !told
-        {
+        if let TurnEnd::Failed { message, hint } = &end {
             self.tell(Event::Error { message: message.clone(), hint: hint.clone() });
         }
         self.tell(Event::End { end, took_ms: took(turn.began, self.moment.now) });
@@ -640,6 +639,12 @@ impl<'a> Step<'a> {
 }
 
 impl Run {
+    /// Whether this call of it runs.
+    pub(super) fn runs(&self, id: CallId) -> bool {
+        let Some(Turn { phase: Phase::Round(round), .. }) = &self.turn else { return false };
+        round.calls.iter().any(|call| call.id == id && call.state == CallState::Running)
+    }
+
     /// Its workers in the background are stopped before it is.
     pub(super) fn forget_background(&mut self) {
         if let Some(turn) = &mut self.turn {

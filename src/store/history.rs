@@ -6,17 +6,29 @@ use serde_json::Value;
 
 use crate::access::Answer;
 use crate::agent::call::edited_unknown;
-use crate::agent::{CallId, Ending, Record, TurnEnd};
+use crate::agent::{CallId, Ending, NodeId, Record, TurnEnd};
 
 /// What the model reads as the result of a call that the program's end cut off.
 const INTERRUPTED: &str = "Interrupted: the program ended before this call had a result. It may or may not have run.";
 
-/// What must be written after `records` so that every call has its one ending and no turn is open: `Interrupted` for
-/// each call without a result, in call order, then for the open turn. Nothing for a history that ended in order. The
-/// time is the last one known, since nobody knows when the program ended.
+/// What must be written after `records` so that every call has its one ending and no turn is open: for each agent
+/// `Interrupted` for each call without a result, in call order, then for the open turn. Everybody below an agent comes before
+/// it, those spawned last first, as a stop would have ended them. Nothing for a history that ended in order. The time is the
+/// last one known, since nobody knows when the program ended.
 pub fn repair(records: &[Record]) -> Vec<Record> {
     let at = records.iter().rev().find_map(time).unwrap_or(0);
-    let ended: BTreeSet<CallId> = records.iter().filter_map(ended_call).collect();
+    let mut nodes: BTreeMap<NodeId, Vec<&Record>> = BTreeMap::new();
+    for (node, record) in records.iter().map(Record::whose) {
+        nodes.entry(node).or_default().push(record);
+    }
+    // A worker's number is above that of whoever spawned it.
+    let mended = nodes.into_iter().rev().map(|(node, own)| (node, mend(&own, at)));
+    mended.flat_map(|(node, repairs)| repairs.into_iter().map(move |record| record.of(node))).collect()
+}
+
+/// What must be written after the records of one agent.
+fn mend(records: &[&Record], at: i64) -> Vec<Record> {
+    let ended: BTreeSet<CallId> = records.iter().filter_map(|record| ended_call(record)).collect();
     let allowed: BTreeMap<CallId, (&Answer, Option<&Value>)> = records
         .iter()
         .filter_map(|record| match record {
@@ -40,7 +52,7 @@ pub fn repair(records: &[Record]) -> Vec<Record> {
         })
         .collect();
     let open = records.iter().rev().find_map(|record| match record {
-        Record::TurnStarted { .. } => Some(true),
+        Record::TurnStarted { .. } | Record::Spawned(_) => Some(true),
         Record::TurnEnded { .. } => Some(false),
         _ => None,
     });
@@ -82,16 +94,17 @@ fn ended_call(record: &Record) -> Option<CallId> {
     }
 }
 
-/// Leaves out results that no call waits for: a second one for its call, or one whose call was on a line that could not
+/// Leaves out results that no call of the same agent waits for: a second one for its call, or one whose call was on a line that could not
 /// be read. A model's provider refuses a history with either. How many were left out.
 pub(super) fn drop_stray_endings(records: &mut Vec<Record>) -> usize {
     let before = records.len();
-    let mut waiting: BTreeSet<CallId> = BTreeSet::new();
+    let mut waiting: BTreeSet<(NodeId, CallId)> = BTreeSet::new();
     records.retain(|record| {
+        let (node, record) = record.whose();
         if let Record::ModelCall { message, .. } = record {
-            waiting.extend(message.calls().map(|call| call.id));
+            waiting.extend(message.calls().map(|call| (node, call.id)));
         }
-        ended_call(record).is_none_or(|call| waiting.remove(&call))
+        ended_call(record).is_none_or(|call| waiting.remove(&(node, call)))
     });
     before - records.len()
 }

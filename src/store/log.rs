@@ -107,7 +107,7 @@ impl Log {
         let repairs = repair(&records);
         if !repairs.is_empty() {
             log.append_all(&repairs)?;
-            let calls = repairs.iter().filter(|record| matches!(record, Record::CallEnded { .. })).count();
+            let calls = repairs.iter().filter(|record| matches!(record.whose().1, Record::CallEnded { .. })).count();
             notices.push(Alert {
                 severity: Severity::Notice,
                 message: match calls {

@@ -420,7 +420,13 @@ fn open_block(ui: &mut Ui, now: i64) {
             ui.overlay = Some(Overlay::Ledger { call, scroll: 0 });
         }
         Some(_) => ui.flash("the ledger of that call is not kept; later calls have theirs", now),
-        None => fold_block(ui),
+        None => match ui.transcript().selected_worker() {
+            Some(worker) => {
+                look_at(ui, worker);
+                ui.focus = Focus::Composer;
+            }
+            None => fold_block(ui),
+        },
     }
 }
 

@@ -180,7 +180,7 @@ actions! {
     Transcript KeysOnly First "first" ["Home"] "scroll to the beginning";
     Transcript KeysOnly Follow "follow" ["End"] "scroll to the end and follow";
     Transcript KeysOnly Fold "fold" ["Space"] "fold or unfold the block";
-    Transcript KeysOnly OpenBlock "open" ["Enter"] "open: on a call rule, its ledger";
+    Transcript KeysOnly OpenBlock "open" ["Enter"] "open: a call rule's ledger, a worker's own transcript";
     Transcript KeysOnly CopyBlock "copy" ["y"] "copy the block";
     Transcript KeysOnly PageBlock "page" ["o"] "block in $PAGER";
     Transcript KeysOnly SearchHere "search_here" ["/"] "search";

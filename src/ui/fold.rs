@@ -38,7 +38,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             ui.replaying = false;
             // What another program runs is not seen to go on here.
             if ui.session.as_ref().is_some_and(|session| session.read_only.is_some()) {
-                ui.tree.rest();
+                ui.tree.halt();
             }
             cmds.push(Cmd::Submit(Command::Report));
             cmds.push(Cmd::Submit(Command::List));

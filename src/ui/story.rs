@@ -88,12 +88,13 @@ impl Story {
                 if let Some(at) = self.queued.iter().position(|(_, queued)| queued == text) {
                     transcript.remove(self.queued.remove(at).0);
                 }
+                let said = || (None, text.clone());
                 let (from, text) = match origin {
-                    UserOrigin::Agent => sender(text).map_or((None, text.as_str()), |(from, text)| (Some(from), text)),
-                    UserOrigin::Person if std::mem::take(&mut self.task_follows) => (Some("task"), text.as_str()),
-                    _ => (None, text.as_str()),
+                    UserOrigin::Agent => sender(text).map_or_else(said, |(from, text)| (Some(from), text)),
+                    UserOrigin::Person if std::mem::take(&mut self.task_follows) => (Some("task"), text.clone()),
+                    _ => said(),
                 };
-                let (from, text) = (from.map(str::to_owned), text.to_owned());
+                let from = from.map(str::to_owned);
                 transcript.push(Block::User { from, text, origin: *origin, delivery: Delivery::Delivered });
             }
             Event::Queued { text } => {
@@ -317,9 +318,14 @@ fn called(agent: &str) -> String {
     agent.strip_prefix("composed:").unwrap_or(agent).to_owned()
 }
 
-/// The sender of a message from another agent, and its words without the mark that says so (D6).
-fn sender(text: &str) -> Option<(&str, &str)> {
-    text.strip_prefix("[message from ")?.split_once("] ")
+/// The sender of a message from another agent, and its words without the mark that says so (D6). What the mark says beside
+/// the sender stays with the words.
+fn sender(text: &str) -> Option<(&str, String)> {
+    let (mark, words) = text.strip_prefix("[message from ")?.split_once("] ")?;
+    Some(match mark.split_once(", ") {
+        Some((from, more)) => (from, format!("({more}) {words}")),
+        None => (mark, words.to_owned()),
+    })
 }
 
 fn edit_row(transcript: &mut Transcript, id: BlockId, edit: impl FnOnce(&mut ToolRow)) {

@@ -321,6 +321,14 @@ impl Tree {
         Self { entry, unfold_reasoning, ..Self::default() }
     }
 
+    /// Nothing of it runs here: what runs is another program's.
+    pub(super) fn halt(&mut self) {
+        for node in self.workers.values_mut().chain([&mut self.entry]) {
+            node.run = None;
+            node.scene.transcript.rest();
+        }
+    }
+
     /// Another conversation begins.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.unfold_reasoning);
@@ -489,7 +497,8 @@ impl Tree {
         }
     }
 
-    /// Marks the calls that wait with their places among all `of`, in their own transcripts and under the rows above.
+    /// Marks the calls that wait with their places among all `of`, which begin with them: in their own transcript, and in the
+    /// rows of those above.
     pub(super) fn mark_waiting(&mut self, waiting: &[CallId], of: usize) {
         for (at, call) in waiting.iter().enumerate() {
             if let Some(Node { scene, .. }) = self.get_mut(call.node()) {
@@ -503,24 +512,16 @@ impl Tree {
         }
     }
 
-    /// The agents above one, the entry agent last.
+    /// The agents above one, its parent first.
     fn above(&self, node: NodeId) -> Vec<NodeId> {
         let mut above = Vec::new();
-        let mut at = self.workers.get(&node);
+        let mut at = node;
         // A parent is always older, so this ends.
-        while let Some(worker) = at {
-            above.push(worker.parent);
-            at = self.workers.get(&worker.parent).filter(|parent| parent.id < worker.id);
+        while let Some(parent) = self.get(at).map(|node| node.parent).filter(|parent| *parent < at) {
+            above.push(parent);
+            at = parent;
         }
         above
-    }
-
-    /// Nothing of it is seen to go on: another program runs it.
-    pub(super) fn rest(&mut self) {
-        for node in self.workers.values_mut().chain([&mut self.entry]) {
-            node.run = None;
-            node.scene.transcript.rest();
-        }
     }
 
     /// Drops the transcripts of the workers that finished first, but never the one that is looked at.

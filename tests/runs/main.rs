@@ -8,6 +8,8 @@ mod conditions;
 mod house;
 mod properties;
 mod script;
+mod team;
+mod tree;
 mod wiring;
 
 macro_rules! scripts {

@@ -564,7 +564,7 @@ fn paired(request: &Request) {
 
 /// What was told, up to how it was cut into pieces: streamed words joined, voided tries dropped, an answer beside its call's
 /// result, and without what matters only while it happens.
-fn told(events: &[Event]) -> Vec<Event> {
+pub(crate) fn told(events: &[Event]) -> Vec<Event> {
     let mut kept: Vec<Event> = Vec::new();
     let (mut answers, mut edited) = (BTreeMap::new(), BTreeMap::new());
     for event in events {
@@ -587,7 +587,14 @@ fn told(events: &[Event]) -> Vec<Event> {
                 kept.extend(answers.remove(call).map(|answer| Event::Answer { call: *call, answer }));
                 kept.push(event.clone());
             }
-            (Event::Queued { .. } | Event::Writing { .. } | Event::Running { .. } | Event::Alert(_), _) => {}
+            (
+                Event::Queued { .. }
+                | Event::Writing { .. }
+                | Event::Running { .. }
+                | Event::Waiting { .. }
+                | Event::Alert(_),
+                _,
+            ) => {}
             _ => kept.push(event.clone()),
         }
     }

@@ -21,7 +21,8 @@ const UNNAMED: &str = "helper";
 impl TreeStep<'_> {
     pub(super) fn requested(&mut self, call: CallId, request: Request) {
         let asker = call.node();
-        if self.tree.run(asker).is_none_or(|run| !run.is_running()) {
+        // One that ended meanwhile asks for nothing any more, whatever else its agent does by now.
+        if self.tree.run(asker).is_none_or(|run| !run.runs(call)) {
             return;
         }
         let answer = match request {
@@ -34,8 +35,8 @@ impl TreeStep<'_> {
             },
             Request::Stop { address } => self.stop_by(asker, &address),
             Request::Capabilities { filter } => {
-                let life = self.tree.run(asker).map(super::Run::life);
-                Ok(life.map(|life| self.world.capabilities(life, &filter)).unwrap_or_default())
+                let Some(run) = self.tree.run(asker) else { return };
+                Ok(self.world.capabilities(run.life(), &filter))
             }
             Request::Compose { label, task, toolsets, instructions } => {
                 match self.compose(call, &label, task, &toolsets, &instructions) {

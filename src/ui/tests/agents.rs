@@ -231,8 +231,7 @@ fn two_hundred_workers_scroll() {
 fn what_is_told_of_a_worker_stays_out_of_other_transcripts() {
     let mut ui = crew(80, 24);
     let entry = ui.transcript().text();
-    // Its calls stand under the row that spawned it, each as one line; its words do not.
-    assert!(!entry.contains("Fourteen objects") && entry.contains("lsof"), "{entry}");
+    assert!(!entry.contains("Fourteen objects"), "{entry}");
     press_all(&mut ui, "F2 Down Enter", NOW, 1);
     let worker = ui.transcript().text();
     assert!(worker.contains("Fourteen objects") && !worker.contains("two researchers"), "{worker}");
@@ -241,13 +240,17 @@ fn what_is_told_of_a_worker_stays_out_of_other_transcripts() {
 #[test]
 fn a_worker_s_asks_are_in_the_one_inbox_and_marked_in_its_own_transcript() {
     let mut ui = crew(80, 24);
-    let calls: Vec<_> = ui.inbox().calls().collect();
+    let calls: Vec<_> = ui.inbox().of("c1").map(|card| card.ask.call).collect();
     assert_eq!(calls, [CallId::of(CODER, 2), CallId::of(SCOUT, 1)], "in the order of the spawns");
     press_all(&mut ui, "Ctrl+Y n g", NOW + 5_000, 10);
     assert_eq!(ui.tree.viewed().id, SCOUT, "going to the call goes to its agent");
     assert!(frame(&mut ui, NOW + 6_000).contains("WAITS FOR YOU · 2 of 2"));
     all_of(&mut ui, SCOUT, [ending(TurnEnd::Stopped)]);
-    assert_eq!(ui.inbox().calls().collect::<Vec<_>>(), [CallId::of(CODER, 2)], "its end takes its own alone");
+    assert_eq!(
+        ui.inbox().of("c1").map(|card| card.ask.call).collect::<Vec<_>>(),
+        [CallId::of(CODER, 2)],
+        "its end takes its own alone"
+    );
     tell(&mut ui, ending(TurnEnd::Stopped), NOW);
     assert!(ui.inbox().is_empty(), "and the turn's end all");
 }
@@ -284,6 +287,20 @@ fn escape_goes_back_before_it_stops() {
     assert_eq!(submitted(&press(&mut ui, "Esc", NOW + 10)), [&Command::Stop]);
     press_all(&mut ui, "F2 Down Enter F2 Home Enter", NOW + 5_000, 1);
     assert_eq!(ui.tree.viewed().id, ENTRY, "the first row leads back as well");
+}
+
+#[test]
+fn enter_on_a_worker_s_row_opens_its_transcript_also_in_a_later_turn() {
+    let mut ui = crew(120, 40);
+    tell_all(&mut ui, [ending(TurnEnd::Stopped), started(), said("again")]);
+    assert_eq!(ui.tree.rows().len(), 1, "the tree is that of the new turn");
+    ui.focus = Focus::Transcript;
+    let row = ui.transcript().row_of(CODER);
+    ui.transcript_mut().select(row);
+    press(&mut ui, "Enter", NOW);
+    assert_eq!(ui.tree.viewed().id, CODER);
+    assert!(ui.transcript().text().contains("A scout looks first"));
+    assert!(frame(&mut ui, NOW).contains("coder#1 has ended"));
 }
 
 #[test]
@@ -400,6 +417,9 @@ fn d6_a_message_stands_under_its_sender() {
         )
     };
     assert!(said("coder#1", "use the old bricks") && said("task", "mend the wall"), "{blocks:?}");
+    let early = "[message from scout#1, sent before you started] mind the step";
+    of(&mut ui, MASON, Event::Said { text: early.to_owned(), origin: UserOrigin::Agent }, NOW);
+    assert!(frame(&mut ui, NOW).contains("scout#1    (sent before you started) mind the step"));
     of(&mut ui, MASON, Event::Queued { text: "hurry".to_owned() }, NOW);
     of(&mut ui, MASON, said_by_person("hurry"), NOW);
     assert!(frame(&mut ui, NOW).contains("you        hurry"));

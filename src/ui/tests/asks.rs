@@ -361,7 +361,7 @@ fn a_row_keeps_the_last_lines_and_says_how_many_went() {
     // Folded, the last lines show what happens now, and what waits for a person before that.
     let shown = frame(&mut ui, NOW + 1_000);
     assert!(shown.contains("file202") && shown.contains("early") && !shown.contains("file199"), "{shown}");
-    assert!(ui.transcript_mut().toggle_fold(row));
+    ui.transcript_mut().unfold(row);
     let shown = frame(&mut ui, NOW + 1_000);
     let lines = shown.lines().filter(|line| line.contains("fs.read_file") || line.contains("early")).count();
     assert_eq!(lines, crate::ui::transcript::WORK_LINES, "{shown}");
@@ -381,12 +381,28 @@ fn a_worker_in_the_background_runs_on_in_its_row_and_then_says_how_it_ended() {
     let shown = frame(&mut ui, NOW + 40_000);
     assert!(shown.contains("done · 31 s") && !shown.contains("fs.list_directory"), "folded it is one line\n{shown}");
     assert!(!ui.transcript().ticks());
-    // No worker outlives its turn, told or not (D7).
+    // No worker outlives its turn, told or not (D7): nothing moves after it.
     let mut ui = begun(120, 40);
     spawns_coder(&mut ui, Ground::Background);
     tell_all(&mut ui, [result(1, Ending::Ok, "coder#1"), Event::End { end: TurnEnd::Stopped, took_ms: 0 }]);
     assert!(!ui.transcript().ticks());
     assert_eq!(ui.next_wake(NOW + 60_000), None);
+}
+
+/// A conversation that another program runs was read in the middle of a worker's work: its row ran on for ever.
+#[test]
+fn a_worker_that_is_only_looked_at_does_not_run() {
+    let mut ui = begun(120, 40);
+    let mut event = session(Some("build tidy"));
+    if let Event::Session { read_only, .. } = &mut event {
+        *read_only = Some("another kokua has it open".to_owned());
+    }
+    tell_all(&mut ui, [event]);
+    spawns_coder(&mut ui, Ground::Background);
+    tell_all(&mut ui, [result(1, Ending::Ok, "coder#1"), Event::Replayed]);
+    assert!(!ui.transcript().ticks() && !ui.is_running());
+    let shown = frame(&mut ui, NOW + 14_000);
+    assert!(!shown.contains("in the background"), "{shown}");
 }
 
 fn busy() -> Event {

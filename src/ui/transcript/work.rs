@@ -44,7 +44,7 @@ enum WorkState {
     Running(i64),
     /// How it ended, and how long it took, milliseconds.
     Ended(TurnEnd, u64),
-    /// It had not ended when its conversation was read.
+    /// It had not ended when its turn did, or when its conversation was read: nothing more is told of it.
     Left,
 }
 
@@ -409,15 +409,35 @@ impl Transcript {
         }
     }
 
-    /// Nothing of it is seen to go on any more.
+    /// Nothing of its workers is seen to go on any more.
     pub fn rest(&mut self) {
-        let rows: BTreeSet<_> = self.works.values().copied().collect();
+        let runs = |id: &BlockId| match self.get(*id) {
+            Some(Block::Tool(row)) => row.work.as_ref().is_some_and(|work| work.runs()),
+            _ => false,
+        };
+        let rows: BTreeSet<_> = self.works.values().copied().filter(runs).collect();
         for id in rows {
-            self.edit_work(id, |work| {
-                if work.runs() {
-                    work.state = WorkState::Left;
-                }
-            });
+            self.edit_work(id, |work| work.state = WorkState::Left);
+        }
+    }
+
+    /// The worker that the selected row spawned.
+    pub fn selected_worker(&self) -> Option<NodeId> {
+        match self.selected().and_then(|id| self.get(id)) {
+            Some(Block::Tool(row)) => row.work.as_ref()?.nodes.first().map(|(node, ..)| *node),
+            _ => None,
+        }
+    }
+
+    /// The row under which a worker's lines stand, if there is one here.
+    pub fn row_of(&self, node: NodeId) -> Option<BlockId> {
+        self.works.get(&node).copied()
+    }
+
+    /// Opens a folded block.
+    pub fn unfold(&mut self, id: BlockId) {
+        if self.fold(id) == Some(Fold::Folded) {
+            self.toggle_fold(id);
         }
     }
 
