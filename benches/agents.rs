@@ -318,7 +318,7 @@ fn world() -> World {
 async fn setup(folder: Option<&Path>, audited: Option<&Path>, spent: &Arc<Spent>) -> Setup {
     let services = Services { data: "/nowhere".into(), working_directory: "/nowhere".into() };
     let (name, shelf): (_, Arc<dyn Toolset>) = (ToolsetName::new("shelf"), Arc::new(Shelf));
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_mins(1);
     let mut world = world();
     let made = build(Arc::clone(&shelf), services.clone(), limit).await.expect("it builds");
     made.judge(&mut world).expect("every entry matches");
@@ -411,7 +411,10 @@ fn crowd(criterion: &mut Criterion) {
                 took
             });
         });
-        last.say(&name);
+        // Left out by a filter, it has nothing to say.
+        if last.records.load(Ordering::Relaxed) > 0 {
+            last.say(&name);
+        }
     }
     group.finish();
 }

@@ -23,6 +23,8 @@ use proptest::prelude::*;
 
 #[path = "store/audit.rs"]
 mod audit;
+#[path = "store/workers.rs"]
+mod workers;
 
 const ID: &str = "019a0000-0000-7000-8000-000000000001";
 

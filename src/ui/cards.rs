@@ -111,8 +111,7 @@ fn salvage(ui: &mut Ui, gone: &CardId, arguments: Option<String>, now: i64) {
 
 /// The calls of the conversation in view that wait, each marked with its place.
 fn mark_waiting(ui: &mut Ui) {
-    let view = ui.conversation();
-    let waiting: Vec<_> = ui.inbox.of(&view).map(|card| card.ask.call).collect();
+    let waiting: Vec<_> = ui.inbox.calls().collect();
     let of = ui.inbox.len();
     ui.tree.mark_waiting(&waiting, of);
 }

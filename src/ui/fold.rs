@@ -4,6 +4,7 @@ use super::command::Cmd;
 use super::pane::{Overlay, PaneKind};
 use super::state::{Focus, Session, Ui};
 use super::text::clean_line;
+use super::view::panes;
 use super::{cards, elsewhere, explaining};
 use crate::access::ModeName;
 use crate::agent::update::Severity;
@@ -38,7 +39,7 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             ui.replaying = false;
             // What another program runs is not seen to go on here.
             if ui.session.as_ref().is_some_and(|session| session.read_only.is_some()) {
-                ui.tree.halt();
+                ui.tree.rest();
             }
             cmds.push(Cmd::Submit(Command::Report));
             cmds.push(Cmd::Submit(Command::List));
@@ -97,10 +98,13 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         }
         Event::Explained { agent, tool, explanation } => explaining::answered(ui, &agent, tool, *explanation),
         Event::Conversations { list } => {
+            // Rows move as conversations change; Enter and `d` mean the one that was selected.
+            let selected = panes::selected_conversation(ui).map(|row| row.id.clone());
             ui.conversations = list;
             cards::name(ui);
-            let last = ui.conversations.len().saturating_sub(1);
-            let row = ui.panes.row(PaneKind::Conversations).min(last);
+            let rows = panes::conversations(ui);
+            let found = rows.iter().position(|row| Some(&row.id) == selected.as_ref());
+            let row = found.unwrap_or_else(|| ui.panes.row(PaneKind::Conversations).min(rows.len().saturating_sub(1)));
             ui.panes.select(PaneKind::Conversations, row);
         }
         Event::Diagnostics { lines } => {

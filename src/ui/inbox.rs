@@ -201,6 +201,11 @@ impl Inbox {
         self.cards.iter()
     }
 
+    /// The calls of the conversation in view that ask, in order.
+    pub fn calls(&self) -> impl Iterator<Item = CallId> {
+        self.of(&self.view).map(|card| card.ask.call)
+    }
+
     /// The cards of a conversation.
     pub fn of<'a>(&'a self, conversation: &'a str) -> impl Iterator<Item = &'a Card> {
         self.cards.iter().filter(move |card| card.conversation == conversation)

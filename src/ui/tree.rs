@@ -321,14 +321,6 @@ impl Tree {
         Self { entry, unfold_reasoning, ..Self::default() }
     }
 
-    /// Nothing of it runs here: what runs is another program's.
-    pub(super) fn halt(&mut self) {
-        for node in self.workers.values_mut().chain([&mut self.entry]) {
-            node.run = None;
-            node.scene.transcript.rest();
-        }
-    }
-
     /// Another conversation begins.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.unfold_reasoning);
@@ -497,8 +489,7 @@ impl Tree {
         }
     }
 
-    /// Marks the calls that wait with their places among all `of`, which begin with them: in their own transcript, and in the
-    /// rows of those above.
+    /// Marks the calls that wait with their places among all `of`, in their own transcripts and under the rows above.
     pub(super) fn mark_waiting(&mut self, waiting: &[CallId], of: usize) {
         for (at, call) in waiting.iter().enumerate() {
             if let Some(Node { scene, .. }) = self.get_mut(call.node()) {
@@ -512,16 +503,24 @@ impl Tree {
         }
     }
 
-    /// The agents above one, its parent first.
+    /// The agents above one, the entry agent last.
     fn above(&self, node: NodeId) -> Vec<NodeId> {
         let mut above = Vec::new();
-        let mut at = node;
+        let mut at = self.workers.get(&node);
         // A parent is always older, so this ends.
-        while let Some(parent) = self.get(at).map(|node| node.parent).filter(|parent| *parent < at) {
-            above.push(parent);
-            at = parent;
+        while let Some(worker) = at {
+            above.push(worker.parent);
+            at = self.workers.get(&worker.parent).filter(|parent| parent.id < worker.id);
         }
         above
+    }
+
+    /// Nothing of it is seen to go on: another program runs it.
+    pub(super) fn rest(&mut self) {
+        for node in self.workers.values_mut().chain([&mut self.entry]) {
+            node.run = None;
+            node.scene.transcript.rest();
+        }
     }
 
     /// Drops the transcripts of the workers that finished first, but never the one that is looked at.

@@ -971,7 +971,7 @@ impl House {
             model: Arc::new(SharedModel(Arc::clone(&self.model))),
             models: Arc::new(SharedModels(Arc::clone(&self.model))),
             max_depth: 3,
-            presence: Duration::from_secs(900),
+            presence: Duration::from_mins(15),
             approval_timeout: options.approval_timeout,
             store: Arc::new(Shelves(Arc::clone(&self.shelf))),
             audit: Arc::new(SharedMinutes(Arc::clone(&self.minutes))),

@@ -5,6 +5,7 @@
 mod audited;
 mod bounds;
 mod conditions;
+mod forest;
 mod house;
 mod properties;
 mod script;

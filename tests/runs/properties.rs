@@ -592,6 +592,8 @@ pub(crate) fn told(events: &[Event]) -> Vec<Event> {
                 | Event::Writing { .. }
                 | Event::Running { .. }
                 | Event::Waiting { .. }
+                // It may change inside of a model call, of which a log knows no more than its end.
+                | Event::Mode { .. }
                 | Event::Alert(_),
                 _,
             ) => {}

@@ -315,6 +315,7 @@ impl Team {
     }
 
     pub(crate) fn card(&mut self, call: CallId, answer: Answer) {
+        self.open.retain(|wanted| !matches!(wanted, Wanted::Card(ask) if ask.call == call));
         self.run(call.node(), Input::Answered { call, answer });
     }
 
@@ -650,7 +651,7 @@ impl Team {
         if let Effect::Record(record) = effect
             && let (of, Record::Spawned(spawned)) = record.whose()
         {
-            assert!(self.seen.keys().all(|seen| *seen < of), "numbers of agents are never used again");
+            assert!(!self.seen.contains_key(&of), "numbers of agents are never used again");
             let parent = self.seen.get(&spawned.call.node()).expect("a delegator");
             assert!(parent.open, "who spawns runs");
             let (spawned, last_call) = (Some(spawned.clone()), CallId::of(of, 0));

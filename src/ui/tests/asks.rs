@@ -361,7 +361,7 @@ fn a_row_keeps_the_last_lines_and_says_how_many_went() {
     // Folded, the last lines show what happens now, and what waits for a person before that.
     let shown = frame(&mut ui, NOW + 1_000);
     assert!(shown.contains("file202") && shown.contains("early") && !shown.contains("file199"), "{shown}");
-    ui.transcript_mut().unfold(row);
+    assert!(ui.transcript_mut().toggle_fold(row));
     let shown = frame(&mut ui, NOW + 1_000);
     let lines = shown.lines().filter(|line| line.contains("fs.read_file") || line.contains("early")).count();
     assert_eq!(lines, crate::ui::transcript::WORK_LINES, "{shown}");
@@ -381,7 +381,7 @@ fn a_worker_in_the_background_runs_on_in_its_row_and_then_says_how_it_ended() {
     let shown = frame(&mut ui, NOW + 40_000);
     assert!(shown.contains("done · 31 s") && !shown.contains("fs.list_directory"), "folded it is one line\n{shown}");
     assert!(!ui.transcript().ticks());
-    // No worker outlives its turn, told or not (D7): nothing moves after it.
+    // No worker outlives its turn, told or not (D7).
     let mut ui = begun(120, 40);
     spawns_coder(&mut ui, Ground::Background);
     tell_all(&mut ui, [result(1, Ending::Ok, "coder#1"), Event::End { end: TurnEnd::Stopped, took_ms: 0 }]);
@@ -403,6 +403,9 @@ fn a_worker_that_is_only_looked_at_does_not_run() {
     assert!(!ui.transcript().ticks() && !ui.is_running());
     let shown = frame(&mut ui, NOW + 14_000);
     assert!(!shown.contains("in the background"), "{shown}");
+    // Looking at the worker, one still reads the way back.
+    assert!(ui.tree.view(CODER));
+    assert!(frame(&mut ui, NOW + 14_000).contains("back to the entry agent"));
 }
 
 fn busy() -> Event {

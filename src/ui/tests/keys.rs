@@ -305,6 +305,23 @@ fn the_tools_pane_asks_and_switches() {
 }
 
 #[test]
+fn a_selected_conversation_stays_selected_when_the_list_is_in_another_order() {
+    let mut ui = begun(120, 40);
+    tell_all(&mut ui, [started(), conversations()]);
+    press_all(&mut ui, "F6 Down", NOW, 1);
+    let Event::Conversations { list } = conversations() else { panic!() };
+    for order in [[2, 0, 1], [1, 2, 0]] {
+        tell(&mut ui, Event::Conversations { list: order.map(|at: usize| list[at].clone()).to_vec() }, NOW);
+        let cmds = press(&mut ui, "Enter", NOW);
+        assert_eq!(submitted(&cmds), [&Command::Open { id: "c2".to_owned() }]);
+    }
+    // Where it is gone, its place is.
+    tell(&mut ui, Event::Conversations { list: vec![list[2].clone(), list[0].clone()] }, NOW);
+    let cmds = press(&mut ui, "Enter", NOW);
+    assert_eq!(submitted(&cmds), [&Command::Open { id: "c3".to_owned() }]);
+}
+
+#[test]
 fn the_other_panes_act_on_their_row() {
     let mut ui = begun(80, 24);
     let cmds = press_all(&mut ui, "F4 End r", NOW, 1);

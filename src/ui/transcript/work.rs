@@ -409,18 +409,6 @@ impl Transcript {
         }
     }
 
-    /// Nothing of its workers is seen to go on any more.
-    pub fn rest(&mut self) {
-        let runs = |id: &BlockId| match self.get(*id) {
-            Some(Block::Tool(row)) => row.work.as_ref().is_some_and(|work| work.runs()),
-            _ => false,
-        };
-        let rows: BTreeSet<_> = self.works.values().copied().filter(runs).collect();
-        for id in rows {
-            self.edit_work(id, |work| work.state = WorkState::Left);
-        }
-    }
-
     /// The worker that the selected row spawned.
     pub fn selected_worker(&self) -> Option<NodeId> {
         match self.selected().and_then(|id| self.get(id)) {
@@ -429,15 +417,16 @@ impl Transcript {
         }
     }
 
-    /// The row under which a worker's lines stand, if there is one here.
-    pub fn row_of(&self, node: NodeId) -> Option<BlockId> {
-        self.works.get(&node).copied()
-    }
-
-    /// Opens a folded block.
-    pub fn unfold(&mut self, id: BlockId) {
-        if self.fold(id) == Some(Fold::Folded) {
-            self.toggle_fold(id);
+    /// Nothing of it is seen to go on any more.
+    pub fn rest(&mut self) {
+        // Only those: a row that is edited is laid out again.
+        let runs = |id: &BlockId| match self.get(*id) {
+            Some(Block::Tool(row)) => row.work.as_ref().is_some_and(|work| work.runs()),
+            _ => false,
+        };
+        let rows: BTreeSet<_> = self.works.values().copied().filter(runs).collect();
+        for id in rows {
+            self.edit_work(id, |work| work.state = WorkState::Left);
         }
     }
 

@@ -139,9 +139,14 @@ pub fn group<'a>(report: &'a AgentReport, owner: &Owner) -> Option<Group<'a>> {
     }
 }
 
+/// The rows of the conversations pane.
+pub fn conversations(ui: &Ui) -> Vec<&ConversationSummary> {
+    conversations::rows(ui)
+}
+
 /// The conversation on the conversations pane's selected row.
 pub fn selected_conversation(ui: &Ui) -> Option<&ConversationSummary> {
-    let rows = conversations::rows(ui);
+    let rows = conversations(ui);
     let at = ui.panes.row(PaneKind::Conversations).min(rows.len().saturating_sub(1));
     rows.get(at).copied()
 }
