@@ -389,6 +389,25 @@ fn a_worker_in_the_background_runs_on_in_its_row_and_then_says_how_it_ended() {
     assert_eq!(ui.next_wake(NOW + 60_000), None);
 }
 
+/// A conversation that another program runs was read in the middle of a worker's work: its row ran on for ever.
+#[test]
+fn a_worker_that_is_only_looked_at_does_not_run() {
+    let mut ui = begun(120, 40);
+    let mut event = session(Some("build tidy"));
+    if let Event::Session { read_only, .. } = &mut event {
+        *read_only = Some("another kokua has it open".to_owned());
+    }
+    tell_all(&mut ui, [event]);
+    spawns_coder(&mut ui, Ground::Background);
+    tell_all(&mut ui, [result(1, Ending::Ok, "coder#1"), Event::Replayed]);
+    assert!(!ui.transcript().ticks() && !ui.is_running());
+    let shown = frame(&mut ui, NOW + 14_000);
+    assert!(!shown.contains("in the background"), "{shown}");
+    // Looking at the worker, one still reads the way back.
+    assert!(ui.tree.view(CODER));
+    assert!(frame(&mut ui, NOW + 14_000).contains("back to the entry agent"));
+}
+
 fn busy() -> Event {
     let Event::Conversations { mut list } = conversations() else { panic!() };
     let row = |id: &str, title: &str, activity, unread| ConversationSummary {

@@ -44,7 +44,7 @@ enum WorkState {
     Running(i64),
     /// How it ended, and how long it took, milliseconds.
     Ended(TurnEnd, u64),
-    /// It had not ended when its conversation was read.
+    /// It had not ended when its turn did, or when its conversation was read: nothing more is told of it.
     Left,
 }
 
@@ -419,13 +419,14 @@ impl Transcript {
 
     /// Nothing of it is seen to go on any more.
     pub fn rest(&mut self) {
-        let rows: BTreeSet<_> = self.works.values().copied().collect();
+        // Only those: a row that is edited is laid out again.
+        let runs = |id: &BlockId| match self.get(*id) {
+            Some(Block::Tool(row)) => row.work.as_ref().is_some_and(|work| work.runs()),
+            _ => false,
+        };
+        let rows: BTreeSet<_> = self.works.values().copied().filter(runs).collect();
         for id in rows {
-            self.edit_work(id, |work| {
-                if work.runs() {
-                    work.state = WorkState::Left;
-                }
-            });
+            self.edit_work(id, |work| work.state = WorkState::Left);
         }
     }
 

@@ -293,7 +293,6 @@ fn hints(ui: &Ui) -> Vec<Hint> {
             (&[Action::PageUp, Action::PageDown], "page"),
             (&[Action::RowUp, Action::RowDown], "scroll"),
         ],
-        (None, Focus::Composer) if ui.read_only().is_some() => Vec::new(),
         (None, Focus::Composer) => {
             let mut hints: Vec<Hint> = Vec::new();
             let viewed = ui.tree.viewed();
