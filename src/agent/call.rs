@@ -25,7 +25,6 @@ impl CallId {
     }
 
     /// Whose call it is.
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of 64 bits")]
     pub const fn node(self) -> NodeId {
         NodeId((self.0 >> 32) as u32)
     }
