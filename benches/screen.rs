@@ -1,5 +1,5 @@
-//! What the whole screen costs with a long transcript: a frame, a new size, a key with its echo, and an open ledger.
-//! Budgets: a frame of 100,000 lines at 200×60 within 8 ms, a new size within 30 ms.
+//! What the whole screen costs with a long transcript: a frame, a new size, a key with its echo, an open ledger, and a tree
+//! of 200 workers. Budgets: a frame of 100,000 lines, or with 200 workers, at 200×60 within 8 ms, a new size within 30 ms.
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "a measurement reads the clock")]
 
@@ -12,7 +12,7 @@ use kokua::access::held::Arrival;
 use kokua::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld};
 use kokua::access::{AgentName, Attendance, Ledger, Risk, ToolId, ToolName, ToolsetName};
 use kokua::agent::message::CallKind;
-use kokua::agent::{CallLine, Event, TurnEnd, Update, UserOrigin};
+use kokua::agent::{CallId, CallLine, Ending, Event, Ground, NodeId, Spawned, TurnEnd, Update, Usage, UserOrigin};
 use kokua::ui::theme::{Colours, Theme};
 use kokua::ui::{Key, KeyCode, KeyMap, Modifiers, Msg, Settings, Ui, update, view};
 use ratatui::Terminal;
@@ -166,6 +166,111 @@ fn stream(criterion: &mut Criterion) {
     });
 }
 
+/// 200 workers with 20 calls each in the state, half of them running: a frame of the tree, one of a worker's transcript, and
+/// a frame for each of what they are told. Budget: p99 within 8 ms at 200×60.
+fn workers(criterion: &mut Criterion) {
+    const WORKERS: u32 = 200;
+    const CALLS: u32 = 20;
+    let of = |ui: &mut Ui, node: NodeId, event: Event| {
+        update(ui, Msg::Update(Box::new(Update { conversation: "c1".to_owned(), node, event })), NOW);
+    };
+    let line = |number: u32| {
+        Event::Call(CallLine {
+            number,
+            kind: CallKind::Agent,
+            tools: 9,
+            tool_bytes: 5_000,
+            resident: Vec::new(),
+            loaded: Vec::new(),
+            grown: Vec::new(),
+            ledger: None,
+        })
+    };
+    let mut ui = screen(3);
+    let started = || Event::TurnStarted { at: NOW, attendance: Attendance::Attended, agent: None };
+    tell(&mut ui, started());
+    tell(&mut ui, Event::Said { text: "all of you".to_owned(), origin: UserOrigin::Person });
+    tell(&mut ui, line(1));
+    for number in 1..=WORKERS {
+        let node = NodeId(number);
+        // Every tenth spawns the nine after it.
+        let parent = if number % 10 == 0 { NodeId::ENTRY } else { NodeId(number / 10 * 10) };
+        let by = CallId::of(parent, 1_000 + number);
+        let arguments = serde_json::json!({"agent_type": "coder", "task": "look at the part"});
+        let (tool, risk, wire) = (Some(ToolId::core("spawn_subagent")), Some(Risk::Read), "spawn_subagent".to_owned());
+        of(&mut ui, parent, Event::ToolCall { call: by, tool, risk, wire, arguments });
+        of(&mut ui, parent, Event::Running { call: by });
+        let spawned = Spawned {
+            at: NOW,
+            call: by,
+            agent: AgentName::new("coder"),
+            address: format!("coder#{number}"),
+            task: "look at the part and say what it does".to_owned(),
+            model: "instant".to_owned(),
+            ground: Ground::Foreground,
+            toolsets: Vec::new(),
+        };
+        of(&mut ui, node, Event::Spawned(Box::new(spawned)));
+        of(&mut ui, node, started());
+        for call in 1..=CALLS {
+            of(&mut ui, node, line(call));
+            of(&mut ui, node, Event::Delta { text: answer(usize::try_from(call).unwrap_or(0)) });
+            let usage = Usage { input: Some(6_000), output: Some(200), cached: None };
+            of(&mut ui, node, Event::Usage { number: call, usage, took_ms: 3 });
+            let id = CallId::of(node, call);
+            let tool = ToolId::of(&ToolsetName::new("fs"), &ToolName::new("read_file"));
+            let arguments = serde_json::json!({"path": format!("part-{call}.rs")});
+            let (tool, risk, wire) = (Some(tool), Some(Risk::Read), "read_file".to_owned());
+            of(&mut ui, node, Event::ToolCall { call: id, tool, risk, wire, arguments });
+            of(&mut ui, node, Event::Running { call: id });
+            // The last call of every second one still runs.
+            if call < CALLS || number % 2 == 0 {
+                let (ending, text) = (Ending::Ok, "a line of it\n".repeat(20));
+                of(&mut ui, node, Event::ToolResult { call: id, ending, text, note: None, took_ms: 1 });
+            }
+        }
+        if number % 2 == 0 {
+            of(&mut ui, node, Event::End { end: TurnEnd::Answered, took_ms: 90 });
+        }
+    }
+    let mut terminal = Terminal::new(TestBackend::new(WIDTH, HEIGHT)).expect("memory");
+    press(&mut ui, KeyCode::F(2));
+    frame(&mut terminal, &mut ui);
+    assert!(format!("{}", terminal.backend()).contains("101 of 201 run"), "the tree is there");
+    let mut times: Vec<_> = (0..2_000u32)
+        .map(|number| {
+            let node = NodeId(number % (WORKERS / 2) * 2 + 1);
+            let began = Instant::now();
+            // What one of them is told, and a row on in the tree; now and then another one's transcript.
+            of(&mut ui, node, Event::Writing { tool: "fs.write_file".to_owned(), bytes: 40 });
+            press(&mut ui, KeyCode::Down);
+            if number % 7 == 0 {
+                press(&mut ui, KeyCode::Enter);
+                press(&mut ui, KeyCode::F(2));
+            }
+            frame(&mut terminal, &mut ui);
+            began.elapsed()
+        })
+        .collect();
+    times.sort();
+    let at = |part: usize| times[(times.len() * part / 1_000).min(times.len() - 1)];
+    println!(
+        "screen/frame, 200 workers of 20 calls: median {:?}, p99 {:?}, slowest {:?}\n",
+        at(500),
+        at(990),
+        at(1_000)
+    );
+    criterion.bench_function("screen/frame, 200 workers of 20 calls in the tree", |bench| {
+        bench.iter(|| frame(&mut terminal, &mut ui));
+    });
+    criterion.bench_function("screen/told and drawn, 200 workers of 20 calls", |bench| {
+        bench.iter(|| {
+            of(&mut ui, NodeId(1), Event::Delta { text: "word ".to_owned() });
+            frame(&mut terminal, &mut ui);
+        });
+    });
+}
+
 /// The ledger of a call with 500 tools and 50 deferred toolsets, open.
 fn ledger(criterion: &mut Criterion) {
     let tool = |number: usize| LedgerTool {
@@ -228,6 +333,6 @@ fn ledger(criterion: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(30);
-    targets = long, percentile, stream, ledger
+    targets = long, percentile, stream, ledger, workers
 }
 criterion_main!(benches);

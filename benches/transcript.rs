@@ -37,7 +37,7 @@ fn long() -> Transcript {
     let mut transcript = Transcript::new();
     for number in 0..3_000 {
         let text = format!("question {number}");
-        transcript.push(Block::User { text, origin: UserOrigin::Person, delivery: Delivery::Delivered });
+        transcript.push(Block::User { from: None, text, origin: UserOrigin::Person, delivery: Delivery::Delivered });
         transcript.push(Block::Assistant { agent: "assistant".to_owned(), text: answer(number) });
     }
     transcript

@@ -21,8 +21,8 @@ use tokio::sync::mpsc;
 
 use crate::access::name::{did_you_mean, near, shown};
 use crate::access::{
-    AgentName, Attendance, BuildRefusal, Fault, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts, ToolsetName,
-    World,
+    AgentName, Attendance, BuildRefusal, Fault, HeldTool, ModeName, Registry, Risk, ToolId, ToolName, ToolsetFacts,
+    ToolsetName, World,
 };
 use crate::agent::{Alert, ConversationSummary, Severity, Update};
 use crate::assistant::build::Built;
@@ -141,11 +141,29 @@ pub struct Prepared {
 impl Prepared {
     /// K6: what the tools that run programs can do, of those that the entry agent holds from the start.
     pub fn exec_line(&self) -> String {
-        let entry = self.capabilities.world.entry();
-        let held = self.capabilities.world.fresh(entry);
-        let programs: Vec<String> =
-            held.tools().iter().filter(|tool| tool.risk == Risk::Exec).map(|tool| tool.id.name.to_string()).collect();
-        let names = programs.join(" and ");
+        let world = &self.capabilities.world;
+        // What spawns or composes a worker runs no program itself; what that worker holds is counted with the worker.
+        let program = |tool: &HeldTool| {
+            tool.risk == Risk::Exec && tool.id.toolset().is_some_and(|toolset| toolset.as_str() != "capabilities")
+        };
+        let (mut programs, mut holders) = (Vec::new(), Vec::new());
+        for agent in world.reachable() {
+            let held = world.fresh(agent);
+            let names: Vec<&ToolName> =
+                held.tools().iter().filter(|tool| program(tool)).map(|tool| &tool.id.name).collect();
+            if !names.is_empty() {
+                holders.push(agent.as_str());
+            }
+            let new: Vec<String> =
+                names.iter().map(ToString::to_string).filter(|name| !programs.contains(name)).collect();
+            programs.extend(new);
+        }
+        let entry = world.entry();
+        let whose = match holders.as_slice() {
+            [only] if *only == entry.as_str() => String::new(),
+            _ => format!(" ({})", holders.join(", ")),
+        };
+        let names = format!("{}{whose}", programs.join(" and "));
         match self.config.compute.sandbox {
             _ if programs.is_empty() => format!("{entry} starts without a tool that runs programs."),
             Sandbox::Off => {

@@ -45,27 +45,28 @@ fn k4_a_gate_that_goes_is_a_gain_with_both_lines_and_exit_code_1() {
     // The other way round it is a loss.
     let out = home.kokua(&["agents", "--diff", "new.toml", "old.toml"]).output().unwrap();
     assert_eq!(code(&out), 0, "{out:?}");
-    assert!(stdout(&out).starts_with("Nothing is gained, 1 lost (-).\n"), "{out:?}");
+    assert!(stdout(&out).starts_with("Nothing is gained, 3 lost (-).\n"), "{out:?}");
 }
 
 #[test]
 fn k4_without_a_second_file_it_is_the_configuration_in_force() {
-    let home = with_copy("old.toml", "available = [\"fs\", \"time\"]", "available = [\"time\"]");
+    let home =
+        with_copy("old.toml", "available = [\"fs\", \"messaging\", \"time\"]", "available = [\"messaging\", \"time\"]");
     let out = home.kokua(&["agents", "--diff", "old.toml", "--json"]).output().unwrap();
     let told = parsed(&out);
     assert_eq!(code(&out), 1, "{out:?}");
     assert_eq!((&told["gained"], &told["lost"], &told["not_compared"]), (&json!(4), &json!(0), &json!(0)));
     assert_eq!(told["new"], home.state().join("config.toml").to_str().unwrap());
-    let reader = &told["agents"][0];
-    assert_eq!((&reader["name"], told["agents"].as_array().unwrap().len()), (&json!("reader"), 1));
-    let line = 1 + SHIPPED.lines().position(|line| line == "available = [\"fs\", \"time\"]").unwrap();
+    let researcher = &told["agents"][0];
+    assert_eq!((&researcher["name"], told["agents"].as_array().unwrap().len()), (&json!("researcher"), 1));
+    let line = 1 + SHIPPED.lines().position(|line| line == "available = [\"fs\", \"messaging\", \"time\"]").unwrap();
     assert_eq!(
-        reader["changes"][0],
+        researcher["changes"][0],
         json!({"direction": "gain", "aspect": "tool", "subject": "fs.find_files",
                "old": {"text": "not available", "line": line}, "new": {"text": "available, runs without asking", "line": line}})
     );
-    let (old, new) = (&reader["tool_bytes"]["old"], &reader["tool_bytes"]["new"]);
-    assert!(old["resident"].as_u64() < new["resident"].as_u64(), "{reader}");
+    let (old, new) = (&researcher["tool_bytes"]["old"], &researcher["tool_bytes"]["new"]);
+    assert!(old["resident"].as_u64() < new["resident"].as_u64(), "{researcher}");
     let out = home.kokua(&["--config", "old.toml", "agents", "--diff", "old.toml"]).output().unwrap();
     assert_eq!((code(&out), stdout(&out).lines().next()), (0, Some("Nothing is gained and nothing is lost.")));
     let out = home.kokua(&["--config", "old.toml", "agents", "--diff", "old.toml", "old.toml"]).output().unwrap();
@@ -128,10 +129,10 @@ fn k4_a_toolset_that_is_refused_is_said() {
 fn k1_both_sizes_of_the_tool_block_are_printed() {
     let home = Home::new();
     let told = parsed(&home.kokua(&["agents", "--json"]).output().unwrap());
-    let [assistant, reader] = [0, 1].map(|index| told["agents"][index].clone());
+    let [assistant, researcher] = [0, 1].map(|index| told["agents"][index].clone());
     assert_eq!((&assistant["name"], &assistant["entry"]), (&json!("assistant"), &json!(true)));
-    assert_eq!((&reader["name"], &reader["entry"]), (&json!("reader"), &json!(false)));
-    assert_eq!(reader["tool_bytes"]["resident"], reader["tool_bytes"]["all"], "it defers nothing");
+    assert_eq!((&researcher["name"], &researcher["entry"]), (&json!("researcher"), &json!(false)));
+    assert_eq!(researcher["tool_bytes"]["resident"], researcher["tool_bytes"]["all"], "it defers nothing");
     assert_eq!(assistant["tool_bytes"]["resident"], assistant["start_tools"][1]);
     let (_, events) = home.run_json(&["-p", "load todo"]);
     let calls: Vec<_> = common::of_type(&events, "call").iter().map(|call| call["tool_bytes"].clone()).collect();
@@ -195,7 +196,7 @@ fn a13_no_start_says_anything_about_a_toolset_that_no_agent_names() {
 #[test]
 fn k3_a_start_has_a_line_for_each_agent() {
     let home = Home::with_config(&format!(
-        "{SHIPPED}\n[agents.researcher.tools]\navailable = \"all\"\nresident = [\"fs\", \"time\"]\nconfirm = [\"todo\"]\n"
+        "{SHIPPED}\n[agents.everything.tools]\navailable = \"all\"\nresident = [\"fs\", \"time\"]\nconfirm = [\"todo\"]\n"
     ));
     let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
     assert_eq!(code(&out), 0, "{out:?}");
@@ -207,14 +208,16 @@ fn k3_a_start_has_a_line_for_each_agent() {
     let table = |name: &str| 1 + SHIPPED.lines().position(|line| line.starts_with(name)).unwrap();
     let expected = [
         format!(
-            "assistant: 7 available, 5 resident, inherited from [assistant.tools], line {}; confirm: none; \
+            "assistant: 9 available, 7 resident, inherited from [assistant.tools], line {}; confirm: none; \
              review: compute.run_command, compute.execute_python, fs_write.edit_file, fs_write.write_file",
             table("confirm = []")
         ),
-        "reader: 2 available, 2 resident, declared in [agents.reader.tools], line".to_owned(),
-        "researcher: all (9) available, 2 resident, declared in [agents.researcher.tools], line".to_owned(),
+        "researcher: 3 available, 3 resident, declared in [agents.researcher.tools], line".to_owned(),
+        "everything: all (9) available, 2 resident, declared in [agents.everything.tools], line".to_owned(),
     ];
-    let lines: Vec<&str> = said.lines().skip(1).take(3).collect();
+    // The first two of the file, and the one that was added behind all others.
+    let lines: Vec<&str> = said.lines().skip(1).take(5).collect();
+    let lines = [lines[0], lines[1], lines[4]];
     for (line, expected) in lines.iter().zip(&expected) {
         assert!(line.starts_with(expected), "{line}\n{expected}");
         assert!(log.contains(line), "{line}: {log}");
@@ -237,7 +240,7 @@ fn k4_explain_answers_all_five_questions_and_exits_with_what_comes_of_them() {
         (10, &["assistant", "compute.run_command"]),
         (10, &["assistant", "compute.run_command", "{\"command\":\"ls\"}"]),
         (12, &["assistant", "todo.todo"]),
-        (13, &["reader", "compute.run_command"]),
+        (13, &["researcher", "compute.run_command"]),
         (13, &["assistant", "fs.raed_file"]),
         (13, &["assistant", "nothing.at_all"]),
         (2, &["redaer", "fs.read_file"]),
@@ -255,7 +258,7 @@ fn k4_explain_answers_all_five_questions_and_exits_with_what_comes_of_them() {
     }
     insta::assert_snapshot!("explain_asks", ran(&["assistant", "compute.run_command"]).1);
     insta::assert_snapshot!("explain_not_now", ran(&["assistant", "todo.todo"]).1);
-    insta::assert_snapshot!("explain_never", ran(&["reader", "compute.run_command"]).1);
+    insta::assert_snapshot!("explain_never", ran(&["researcher", "compute.run_command"]).1);
     let json: Value = serde_json::from_str(&ran(&["assistant", "fs.read_file", "--json"]).1).unwrap();
     assert_eq!((&json["exit_code"], &json["explanation"]["outcome"]), (&json!(0), &json!("runs")));
     assert!(json["explanation"]["available"]["reasons"][0]["line"].as_u64().unwrap() > 0);
@@ -283,5 +286,5 @@ fn k4_explain_gives_every_reason_and_knows_what_a_conversation_loaded() {
     assert_eq!(code(&out), 0, "{out:?}");
     assert_eq!(parsed(&out)["explanation"]["held"]["reasons"][0]["text"], "the conversation had loaded it");
     // What a conversation loaded is its entry agent's, and a worker's calls of it begin afresh.
-    assert_eq!(code(&explain(&["reader", "todo.todo", "--conversation", "latest"])), 13);
+    assert_eq!(code(&explain(&["researcher", "todo.todo", "--conversation", "latest"])), 13);
 }

@@ -354,10 +354,10 @@ fn half_a_table_is_not_judged() {
 #[test]
 fn the_example_passes_the_whole_check_and_so_does_its_second_agent() {
     drop(checked(config::EXAMPLE).unwrap_or_else(|problems| panic!("{problems}")));
-    let reader = config::EXAMPLE.replace("agent = \"assistant\" ", "agent = \"reader\" ");
-    assert_ne!(reader, config::EXAMPLE);
-    let prepared = checked(&reader).unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(prepared.capabilities.world.entry(), &AgentName::new("reader"));
+    let researcher = config::EXAMPLE.replace("agent = \"assistant\" ", "agent = \"researcher\" ");
+    assert_ne!(researcher, config::EXAMPLE);
+    let prepared = checked(&researcher).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(prepared.capabilities.world.entry(), &AgentName::new("researcher"));
 }
 
 /// One list of everything: what this room finds and what access finds, by line, each once.

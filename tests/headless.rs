@@ -341,7 +341,8 @@ fn k6_the_first_line_of_a_start_says_what_programs_may_do() {
     let out = home.kokua(&["run", "-p", "hello"]).output().unwrap();
     let first = first_line(&out.stderr);
     assert!(
-        first.contains("run_command and execute_python run programs as you") && first.contains("\"off\""),
+        first.contains("run_command and execute_python (assistant, coder, tester) run programs as you")
+            && first.contains("\"off\""),
         "{first}"
     );
     let config = home.state().join("config.toml");
@@ -349,9 +350,9 @@ fn k6_the_first_line_of_a_start_says_what_programs_may_do() {
     std::fs::write(&config, text.replace("sandbox = \"off\"", "sandbox = \"none\"")).unwrap();
     let first = first_line(&home.kokua(&["run", "--json", "-p", "hello"]).output().unwrap().stderr);
     assert!(first.contains("run nothing") && first.contains("\"none\""), "{first}");
-    std::fs::write(&config, text.replace("agent = \"assistant\"", "agent = \"reader\"")).unwrap();
+    std::fs::write(&config, text.replace("agent = \"assistant\"", "agent = \"researcher\"")).unwrap();
     let first = first_line(&home.kokua(&["run", "-p", "hello"]).output().unwrap().stderr);
-    assert!(first.contains("reader starts without a tool that runs programs"), "{first}");
+    assert!(first.contains("researcher starts without a tool that runs programs"), "{first}");
 }
 
 #[test]
@@ -569,7 +570,7 @@ fn k1_what_is_printed_before_a_call_counts_as_the_call_does() {
     let (_, events) = home.run_json(&["-p", "hello"]);
     let call = events.iter().find(|event| event["type"] == "call").unwrap();
     assert_eq!(printed["agents"][0]["start_tools"], serde_json::json!([call["tools"], call["tool_bytes"]]));
-    assert_eq!(call["tools"], 16, "without run_command and execute_python");
+    assert_eq!(call["tools"], 24, "without run_command and execute_python");
 }
 
 #[test]
@@ -599,7 +600,7 @@ fn k5_the_audit_shows_verifies_and_replays_what_runs_decided() {
         printed(&["audit", "show", "--last", "1"]).lines().collect::<Vec<_>>(),
         text.lines().skip(5).collect::<Vec<_>>()
     );
-    assert_eq!(printed(&["audit", "show", "--agent", "reader"]), "");
+    assert_eq!(printed(&["audit", "show", "--agent", "researcher"]), "");
     let json = printed(&["audit", "show", "--json"]);
     let entries: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(entries.len(), 6);
@@ -664,4 +665,84 @@ fn k5_a_log_that_cannot_be_written_refuses_calls_and_the_turn_goes_on() {
         of_type(&events, "alert").iter().any(|alert| alert["message"].as_str().unwrap().starts_with("The audit log"))
     );
     assert!(!home.work().join("made").exists());
+}
+
+/// The crew that `tests/terminal/agents.rs` watches, with nobody there.
+fn crew(home: &Home, arguments: &[&str]) -> std::process::Output {
+    let model = home.script(include_str!("terminal/crew/script.toml"));
+    home.kokua(&[&["run", "-p", "crew", "--model", &model], arguments].concat()).output().unwrap()
+}
+
+/// The entries that let every call of the crew run.
+const CREW_ALLOWED: [&str; 8] = [
+    "--allow",
+    "researcher=compute.run_command",
+    "--allow",
+    "coder=fs_write",
+    "--allow",
+    "coder=compute.run_command",
+    "--allow",
+    "tester=compute",
+];
+
+#[test]
+fn p12_what_workers_ask_with_nobody_there_is_denied_and_said_by_address() {
+    let home = Home::with_config(include_str!("terminal/crew/config.toml"));
+    let out = crew(&home, &[]);
+    let (stdout, stderr) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert_eq!(code(&out), 3, "{stderr}");
+    assert!(stdout.contains("The crew has ended; of the last I read: It is built."), "{stdout}");
+    for (address, denied) in [("researcher#2", 1), ("coder#1", 2), ("tester#1", 1)] {
+        assert_eq!(stderr.matches(&format!("{address}: [answer] auto-denied\n")).count(), denied, "{stderr}");
+    }
+    assert_eq!(stderr.matches("auto-denied").count(), 4, "{stderr}");
+    assert!(!home.work().join("note.txt").exists());
+    // An entry without an agent is the entry agent's alone.
+    let out = crew(&home, &["--allow", "compute.run_command"]);
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 3, "{stderr}");
+    assert!(stderr.contains("--allow compute.run_command never matched a call"), "{stderr}");
+}
+
+#[test]
+fn p22_what_workers_ask_runs_by_allow_entries_of_theirs() {
+    let home = Home::with_config(include_str!("terminal/crew/config.toml"));
+    let out = crew(&home, &CREW_ALLOWED);
+    let (stdout, stderr) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert_eq!(code(&out), 0, "{stderr}");
+    assert!(stdout.contains("The crew has ended; of the last I read: It is built."), "{stdout}");
+    assert!(!stderr.contains("denied") && !stderr.contains("never matched"), "{stderr}");
+    assert!(stderr.contains("tester#1: [answer] allowed by --allow\n"), "{stderr}");
+    assert_eq!(std::fs::read_to_string(home.work().join("note.txt")).unwrap(), "a note\n");
+}
+
+#[test]
+fn json_tells_of_workers_by_node() {
+    let home = Home::with_config(include_str!("terminal/crew/config.toml"));
+    let out = crew(&home, &[&["--json"], &CREW_ALLOWED[..]].concat());
+    let events = common::events(&out.stdout);
+    assert_eq!(code(&out), 0, "{events:?}");
+    let spawned = of_type(&events, "spawned");
+    let tree: Vec<_> = spawned
+        .iter()
+        .map(|one| (one["node"].as_u64().unwrap(), one["address"].as_str().unwrap(), one["task"].as_str().unwrap()))
+        .collect();
+    let expected =
+        [(1, "researcher#1", "look one"), (2, "researcher#2", "look two"), (3, "coder#1", "build it"), (4, "tester#1", "test it")];
+    assert_eq!(tree, expected);
+    // Each is spawned by a call of another, which has one result; the tester by the coder's.
+    let calls = of_type(&events, "tool_call");
+    let node = |event: &Value| event["node"].as_u64().unwrap_or(0);
+    let spawner = |one: &Value| node(calls.iter().find(|call| call["call"] == one["spawned_by"]).unwrap());
+    assert_eq!(spawned.iter().map(|one| spawner(one)).collect::<Vec<_>>(), [0, 0, 0, 3]);
+    assert_eq!(calls.len(), 8);
+    for call in calls {
+        let results = of_type(&events, "tool_result");
+        let own = results.iter().filter(|result| result["call"] == call["call"] && node(result) == node(call));
+        assert_eq!(own.count(), 1, "{call}");
+        assert_eq!(result_of(&events, call)["ending"], "ok", "{call}");
+    }
+    let mut ends: Vec<_> = of_type(&events, "end").iter().map(|end| (node(end), end["end"].as_str().unwrap())).collect();
+    ends.sort_unstable();
+    assert_eq!(ends, [0, 1, 2, 3, 4].map(|node| (node, "answered")));
 }

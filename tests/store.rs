@@ -13,8 +13,8 @@ use kokua::access::offer::{Filter, LedgerTool, LedgerToolset, RowState, Withheld
 use kokua::access::{AgentName, Answer, Attendance, Ledger, Risk, ToolId, ToolName, ToolsetName};
 use kokua::agent::record::OfferRecord;
 use kokua::agent::{
-    AssistantMessage, CallId, CallKind, Ending, Failure, FailureKind, Opaque, Part, Reasoning, Record, Retry, Severity,
-    StopReason, ToolCall, TurnEnd, Usage, UserMessage, UserOrigin, loads,
+    AssistantMessage, CallId, CallKind, Ending, Failure, FailureKind, Ground, NodeId, Opaque, Part, Reasoning, Record,
+    Retry, Severity, Spawned, StopReason, ToolCall, TurnEnd, Usage, UserMessage, UserOrigin, loads,
 };
 use kokua::store::holder::Holder;
 use kokua::store::{self, Log, StoreError};
@@ -544,6 +544,67 @@ fn an_interrupted_turn_is_closed_before_anything_else_is_written() {
     let (_, again) = Log::open(directory.path(), ID).unwrap();
     assert_eq!(again.records[..6], opened.records[..]);
     assert_eq!(again.records[6], said(10, "b"));
+}
+
+/// The tree is there after a crash: each call of each worker has one ending, each worker has ended, and those below first.
+#[test]
+fn workers_that_a_crash_cut_off_are_closed_below_who_spawned_them() {
+    let of = |node: u32, record: Record| Record::Worker { node: NodeId(node), of: Box::new(record) };
+    let spawned = |node: u32, call: CallId| {
+        let spawned = Spawned {
+            at: 3,
+            call,
+            agent: AgentName::new("coder"),
+            address: format!("coder#{node}"),
+            task: "part".to_owned(),
+            model: "m".to_owned(),
+            ground: Ground::Foreground,
+            toolsets: Vec::new(),
+        };
+        of(node, Record::Spawned(Box::new(spawned)))
+    };
+    let call_of = |node: u32, number: u32| CallId::of(NodeId(node), number).0;
+    let records = [
+        said(1, "a"),
+        model_call(2, vec![call(1)]),
+        spawned(1, CallId(1)),
+        of(1, said(3, "part")),
+        of(1, model_call(4, vec![call(call_of(1, 1)), call(call_of(1, 2))])),
+        spawned(2, CallId(call_of(1, 1))),
+        of(2, said(5, "deep")),
+        of(2, model_call(6, vec![call(call_of(2, 1))])),
+        of(2, ended(7, call_of(2, 1), Ending::Ok)),
+        of(2, over(8)),
+        of(1, ended(8, call_of(1, 1), Ending::Ok)),
+        of(1, ended(9, call_of(1, 2), Ending::Ok)),
+        of(1, over(10)),
+        ended(10, 1, Ending::Ok),
+        over(11),
+    ];
+    for kept in 0..=records.len() {
+        let directory = tempfile::tempdir().unwrap();
+        written(directory.path(), &records[..kept]);
+        let (log, opened) = Log::open(directory.path(), ID).unwrap();
+        let (mut endings, mut open) = (BTreeMap::new(), Vec::new());
+        for record in &opened.records {
+            let (node, record) = match record {
+                Record::Worker { node, of } => (*node, &**of),
+                record => (NodeId::ENTRY, record),
+            };
+            match record {
+                Record::Spawned(_) => open.push(node),
+                Record::TurnStarted { .. } if node.is_entry() => open.push(node),
+                Record::TurnEnded { .. } => assert_eq!(open.pop(), Some(node), "{kept}: those below end first"),
+                Record::ModelCall { message, .. } => endings.extend(message.calls().map(|call| (call.id, 0))),
+                Record::CallEnded { call, .. } => *endings.get_mut(call).unwrap() += 1,
+                _ => {}
+            }
+        }
+        assert!(endings.values().all(|count| *count == 1) && open.is_empty(), "{kept}: {endings:?} {open:?}");
+        drop(log);
+        let (_, again) = Log::open(directory.path(), ID).unwrap();
+        assert_eq!((again.records, again.notices), (opened.records, Vec::new()));
+    }
 }
 
 #[test]

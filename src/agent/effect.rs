@@ -36,6 +36,18 @@ pub enum TurnEnd {
     Interrupted,
 }
 
+impl TurnEnd {
+    /// The one word for it.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Answered | Self::WrappedUp => "done",
+            Self::Stopped => "stopped",
+            Self::Failed { .. } => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// Who wrote the arguments of a call as they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -29,6 +29,7 @@
 mod audit;
 pub mod call;
 pub mod command;
+pub mod cost;
 pub mod delegate;
 pub mod effect;
 pub mod failure;

@@ -23,7 +23,12 @@ fn models(config: &Config, asked: Option<&str>, discovered: &str) -> Models {
     let spec = |text: Option<&str>| text.unwrap_or(discovered).parse::<ModelSpec>();
     let of_entry = spec(configured(config, asked, &entry, Some(&entry))).unwrap();
     let default = spec(configured(config, asked, &entry, None)).map_err(Into::into);
-    Models::of_specs(config, &entry, of_entry, default)
+    let models = Models::of_specs(config, &entry, of_entry, default);
+    // What is printed of an agent is what runs.
+    for (agent, plan) in &models.declared {
+        assert_eq!(plan.spec, spec(configured(config, asked, &entry, Some(agent))).map_err(Into::into), "{agent}");
+    }
+    models
 }
 
 fn labels(models: &Models, agents: &[&str]) -> Vec<String> {

@@ -16,8 +16,8 @@ pub(super) struct Pending {
     ask: Ask,
     /// What was shown last; `None` until it was.
     shown: Option<Shown>,
-    /// Since when it waits out of sight, if it does (P12).
-    pub(super) parked: Option<i64>,
+    /// Which of the driver's parkings it is in, if it waits out of sight (P12).
+    pub(super) parked: Option<u64>,
 }
 
 /// One showing of a card.

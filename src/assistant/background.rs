@@ -4,7 +4,6 @@
 //! What becomes of a gated call is access's to say.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::tasks::spawn;
 use super::{Driver, Id, Message, Severity};
@@ -47,22 +46,22 @@ impl Driver {
 
     /// A card waits out of sight from now on: it expires, where it may not wait for ever (P12).
     pub(super) fn park(&mut self, id: &Id, call: CallId) {
-        let (Some(limit), now) = (self.setup.approval_timeout, self.setup.surroundings.now()) else { return };
+        let Some(limit) = self.setup.approval_timeout else { return };
         let Some(pending) = self.lives.get_mut(id).and_then(|live| live.asks.get_mut(&call)) else { return };
-        pending.parked = Some(now);
+        self.parkings += 1;
+        let parking = self.parkings;
+        pending.parked = Some(parking);
         let (conversation, messages) = (Arc::clone(id), self.messages.clone());
         spawn(async move {
             tokio::time::sleep(limit).await;
-            let _gone = messages.send(Message::Expired { conversation, call }).await;
+            let _gone = messages.send(Message::Expired { conversation, call, parking }).await;
         });
     }
 
-    /// The time of a parked card is over, unless it came into view since.
-    pub(super) async fn expire(&mut self, id: &Id, call: CallId) {
-        let (limit, now) = (self.setup.approval_timeout.unwrap_or(Duration::MAX), self.setup.surroundings.now());
-        let parked = self.lives.get(id).and_then(|live| live.asks.get(&call)).and_then(|pending| pending.parked);
-        let waited = parked.map(|since| u128::try_from(now.saturating_sub(since)).unwrap_or(0));
-        if waited.is_some_and(|waited| waited >= limit.as_millis()) && !self.is_viewed(id) {
+    /// The time of a parked card is over, unless it came into view since: when it leaves again, its time begins anew.
+    pub(super) async fn expire(&mut self, id: &Id, call: CallId, parking: u64) {
+        let pending = self.lives.get(id).and_then(|live| live.asks.get(&call));
+        if pending.is_some_and(|pending| pending.parked == Some(parking)) {
             self.settle(id, call, Answer::Expired).await;
         }
     }

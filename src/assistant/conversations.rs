@@ -40,9 +40,9 @@ impl Driver {
         match opened {
             Ok(Some(opened)) => self.view(opened).await,
             Ok(None) => self.view_new().await,
-            Err(PortError { cause: Cause::Held { holder }, .. }) if wanted.is_some() => {
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) if wanted.is_some() => {
                 self.view_new().await;
-                self.tell(Event::Held { id: wanted.unwrap_or_default(), holder }).await;
+                self.tell(Event::Held { id: wanted.unwrap_or_default(), holder: message }).await;
             }
             Err(error) => {
                 self.replaced("A new conversation begins, since the last one could not be opened", error).await;
@@ -72,20 +72,30 @@ impl Driver {
                 self.leave();
                 self.view(opened).await;
             }
-            Err(PortError { cause: Cause::Held { holder }, .. }) => self.tell(Event::Held { id, holder }).await,
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) => {
+                self.tell(Event::Held { id, holder: message }).await;
+            }
             Err(error) => self.complain("The conversation could not be opened", error).await,
         }
     }
 
     /// A conversation that another program has open: its records as they are now, and nothing is written.
     pub(super) async fn open_read_only(&mut self, id: &str) {
-        let (id, holder) = match self.setup.store.find(id) {
-            Ok(id) => match self.setup.store.open(&id) {
-                // Whoever had it has left.
-                Ok(_) => return self.switch_to(&id).await,
-                Err(PortError { cause: Cause::Held { holder }, .. }) => (id, holder),
-                Err(error) => return self.complain("The conversation could not be opened", error).await,
-            },
+        let id = match self.whole(id) {
+            Ok(id) => id,
+            Err(error) => return self.complain("The conversation could not be opened", error).await,
+        };
+        // Its holder may be this program by now.
+        if self.lives.get(&*id).is_some_and(|live| live.read_only.is_none()) {
+            return self.switch_to(&id).await;
+        }
+        let holder = match self.setup.store.open(&id) {
+            // Whoever had it has left.
+            Ok(opened) => {
+                self.leave();
+                return self.view(opened).await;
+            }
+            Err(PortError { cause: Cause::Held { .. }, message, .. }) => message,
             Err(error) => return self.complain("The conversation could not be opened", error).await,
         };
         match self.setup.store.read(&id) {
@@ -105,6 +115,14 @@ impl Driver {
             }
             Err(error) => self.complain("The conversation could not be read", error).await,
         }
+    }
+
+    /// Whether nothing is written in the conversation in view, because another program has it open; then that is said.
+    pub(super) async fn is_refused(&mut self, what: &str) -> bool {
+        let Some(holder) = self.live().and_then(|live| live.read_only.clone()) else { return false };
+        let hint = Some("/new begins another conversation.".to_owned());
+        self.alert(Severity::Notice, format!("{what}: {holder}"), hint).await;
+        true
     }
 
     /// Opens the conversation in view again from its log, if a record could not be written.

@@ -49,7 +49,7 @@ pub(super) struct Live {
     pub(super) tasks: BTreeMap<CallId, AbortHandle>,
     /// Calls that asked other agents, and where their answer goes.
     pub(super) replies: BTreeMap<CallId, oneshot::Sender<Output>>,
-    /// Calls that wait for a build of their own.
+    /// Calls that wait for a build of their own, or for their worker's.
     pub(super) loads: BTreeSet<CallId>,
     pub(super) asks: BTreeMap<CallId, Pending>,
     /// Calls of the running turn that asked, answered ones included.
@@ -131,7 +131,8 @@ impl Live {
             if calling == 0 { "none".to_owned() } else { format!("{calling} under way") }
         ));
         lines.push(format!("workers     {}", self.tree.runs().count() - 1));
-        let calls = self.tasks.keys().chain(&self.loads).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let calls: BTreeSet<_> = self.tasks.keys().chain(&self.loads).collect();
+        let calls = calls.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         lines.push(format!("running     {}", if calls.is_empty() { "nothing" } else { &calls }));
         let asks = self.asks.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         lines.push(format!("asking      {}", if asks.is_empty() { "nothing" } else { &asks }));

@@ -156,6 +156,7 @@ pub fn start(setup: Setup) -> (Handle, mpsc::Receiver<Update>) {
         shelf: Shelf::new(setup.agent_cache_cap),
         generations: 0,
         showings: 0,
+        parkings: 0,
         window,
         window_asks,
         audit_works: true,
@@ -182,8 +183,8 @@ enum Message {
     Wired { conversation: Id, wiring: Box<Wiring>, builds: Vec<(ToolsetName, Result<Built, String>)> },
     /// A tool asks the other agents of its turn.
     Requested { conversation: Id, call: CallId, request: AgentsRequest, reply: oneshot::Sender<Output> },
-    /// A card has waited out of sight as long as it may.
-    Expired { conversation: Id, call: CallId },
+    /// A card has waited out of sight as long as it may, since this parking.
+    Expired { conversation: Id, call: CallId, parking: u64 },
     /// A health check answered, or never will.
     Checked { toolset: ToolsetName, tool: ToolName, probe: Probe },
     /// A card's preview is there.
@@ -223,6 +224,8 @@ struct Driver {
     audit_works: bool,
     /// Cards shown so far, over every conversation: each showing has a number of its own.
     showings: u64,
+    /// How often a card came to wait out of sight, over every conversation.
+    parkings: u64,
     messages: mpsc::Sender<Message>,
     updates: mpsc::Sender<Update>,
 }
@@ -341,12 +344,13 @@ impl Driver {
             }
             Message::Wired { conversation, wiring, builds } => self.wired_worker(&conversation, *wiring, builds).await,
             Message::Requested { conversation, call, request, reply } => {
-                if let Some(live) = self.lives.get_mut(&conversation) {
+                // Nobody answers a call that has ended; without its reply, who asks hears that at once.
+                if let Some(live) = self.lives.get_mut(&conversation).filter(|live| live.tasks.contains_key(&call)) {
                     live.replies.insert(call, reply);
                     self.feed(&conversation, TreeInput::Requested { call, request }).await;
                 }
             }
-            Message::Expired { conversation, call } => self.expire(&conversation, call).await,
+            Message::Expired { conversation, call, parking } => self.expire(&conversation, call, parking).await,
             Message::Built { conversation, call, toolset, result } => {
                 let accepted = self.accept_load(&toolset, result).await;
                 let wanted = self.lives.get_mut(&conversation).map(|live| live.loads.remove(&call));
@@ -440,6 +444,9 @@ impl Driver {
 
     /// W3: another mode for the conversation in view, or which there are.
     async fn mode(&mut self, name: Option<String>) {
+        if name.is_some() && self.is_refused("The mode stays as it is").await {
+            return;
+        }
         self.mend().await;
         let world = &self.setup.capabilities.world;
         match name.map(|name| world.mode(name.trim())) {

@@ -76,6 +76,9 @@ impl Driver {
     }
 
     pub(super) async fn rename(&mut self, title: String) {
+        if self.is_refused("The title stays as it is").await {
+            return;
+        }
         self.mend().await;
         let Some(id) = self.viewed.clone() else { return };
         match title_from(&title) {

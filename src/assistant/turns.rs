@@ -10,7 +10,7 @@
 //! 4. A turn never moves the view. (`a_turn_that_ends_in_the_background_leaves_the_view_alone`)
 //! 5. A record is on disk before the effects behind it are carried out; when it can't be, nothing further of that conversation is
 //!    dispatched and its turn is stopped: nothing runs that a crash would forget. (`saving.rs`)
-//! 6. A decision is in the audit log before what it lets happen. What the audit does not know does not run. (`audited.rs`)
+//! 6. A decision is in the audit log before what it lets happen. What the audit does not know does not run. (`audit.rs`)
 //! 7. A stop ends a turn and all its workers, the program's end ends every live turn, not only the one in view; a second stop
 //!    during the first finds nothing to stop. (`the_second_stop_during_the_first_changes_nothing`,
 //!    `the_displaced_turn_is_ended_at_shutdown`)
@@ -43,9 +43,8 @@ pub(super) type Inputs = VecDeque<TreeInput>;
 impl Driver {
     /// A person's words: a turn, or part of the running one.
     pub(super) async fn say(&mut self, to: NodeId, text: String) {
-        if let Some(holder) = self.live().and_then(|live| live.read_only.clone()) {
-            let hint = Some("/new begins another conversation.".to_owned());
-            return self.alert(Severity::Notice, format!("Nothing can be said here: {holder}"), hint).await;
+        if self.is_refused("Nothing can be said here").await {
+            return;
         }
         self.mend().await;
         if self.setup.switches.changed() {

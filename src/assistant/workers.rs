@@ -12,7 +12,7 @@ use super::build::{Built, build};
 use super::ports::Model;
 use super::tasks::spawn;
 use super::turns::Inputs;
-use super::{Driver, Id, Message};
+use super::{Driver, Id, Message, Severity};
 use crate::access::{Arrival, Conditions, Slot, ToolsetName};
 use crate::agent::{
     AgentSpec, CallId, Ending, Failure, FailureKind, NodeId, Retry, ToolOutcome, TreeInput, Wiring, Worker,
@@ -34,6 +34,9 @@ impl Driver {
         let wanted: Vec<_> = names.map(|name| (capabilities.toolsets.get(&name).cloned(), name)).collect();
         let (services, limit) = (capabilities.services.clone(), capabilities.build_timeout);
         let (conversation, messages) = (Arc::clone(id), self.messages.clone());
+        if let Some(live) = self.lives.get_mut(id) {
+            live.loads.insert(wiring.call);
+        }
         spawn(async move {
             let builds = wanted.into_iter().map(|(toolset, name)| {
                 let services = services.clone();
@@ -58,12 +61,21 @@ impl Driver {
         builds: Vec<(ToolsetName, Result<Built, String>)>,
     ) {
         let call = wiring.call;
+        let wanted = self.lives.get_mut(id).is_some_and(|live| live.loads.remove(&call));
         let mut accepted = Vec::new();
         let mut wrong = None;
         for (name, built) in builds {
             match self.setup.capabilities.judged(&name, built) {
                 Ok(built) => accepted.push(built),
-                Err(error) => wrong = wrong.or(Some(format!("'{name}': {error}"))),
+                Err(error) => {
+                    let error = format!("'{name}': {error}");
+                    if !wanted && self.setup.capabilities.world.refusal(&name).is_some() {
+                        // Nobody waits for it any more, but it is refused to everybody from here on (P9).
+                        let message = format!("Could not spawn '{}': {error}", wiring.agent);
+                        self.alert(Severity::Warning, message, None).await;
+                    }
+                    wrong = wrong.or(Some(error));
+                }
             }
         }
         let model = self.setup.models.of(&wiring.agent);
@@ -127,11 +139,9 @@ impl Driver {
             let (conversation, messages) = (Arc::clone(&conversation), messages.clone());
             async move {
                 let (reply, answer) = oneshot::channel();
-                let asked = messages.send(Message::Requested { conversation, call, request, reply }).await;
-                match answer.await {
-                    Ok(output) if asked.is_ok() => output,
-                    Ok(_) | Err(_) => Output::failed("The turn is over."),
-                }
+                // What could not be sent goes at once, and its reply with it: nobody waits for an answer of a driver that is gone.
+                drop(messages.send(Message::Requested { conversation, call, request, reply }).await);
+                answer.await.unwrap_or_else(|_| Output::failed("The turn is over."))
             }
             .boxed()
         })

@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use super::print::{clean, ending_word, error, line, piece};
 use super::{ANSWERED, Ended};
-use crate::agent::{CallId, Part, Record};
+use crate::agent::{CallId, NodeId, Part, Record};
 use crate::app::{self, Options};
 use crate::assistant::ports::Store as _;
 use crate::config::{self, Config, Locations};
@@ -53,9 +53,9 @@ impl Conversations {
             Self::Show { id } => {
                 let id = if id == "latest" { latest(&config)? } else { id };
                 let read = store.read(&id)?;
-                let mut calls = BTreeMap::new();
+                let mut names = Names::default();
                 for record in &read.records {
-                    show(record, &mut calls)?;
+                    show(record, &mut names)?;
                 }
                 for notice in read.notices {
                     error(&notice.message);
@@ -75,8 +75,15 @@ pub(super) fn latest(config: &Config) -> Result<String, Ended> {
     app::latest_conversation(config)?.ok_or_else(|| Ended::usage("error: there is no conversation yet"))
 }
 
-/// Prints one record. `calls`: the names of the calls so far.
-fn show(record: &Record, calls: &mut BTreeMap<CallId, String>) -> std::io::Result<()> {
+/// The names of the calls and of the workers so far.
+#[derive(Default)]
+struct Names {
+    calls: BTreeMap<CallId, String>,
+    workers: BTreeMap<NodeId, String>,
+}
+
+/// Prints one record.
+fn show(record: &Record, names: &mut Names) -> std::io::Result<()> {
     match record {
         Record::TurnStarted { message, .. } | Record::Said { message, .. } => {
             line(&format!("> {}", clean(&message.text).replace('\n', "\n> ")))
@@ -87,7 +94,7 @@ fn show(record: &Record, calls: &mut BTreeMap<CallId, String>) -> std::io::Resul
                     Part::Text { text } => line(&clean(text))?,
                     Part::Reasoning(_) => {}
                     Part::Call(call) => {
-                        calls.insert(call.id, call.shown.clone());
+                        names.calls.insert(call.id, call.shown.clone());
                         line(&format!("[tool] {} {}", call.shown, clean(&call.arguments)))?;
                     }
                 }
@@ -102,16 +109,39 @@ fn show(record: &Record, calls: &mut BTreeMap<CallId, String>) -> std::io::Resul
         Record::Mode { mode, .. } => line(&format!("[mode] {}", clean(mode.as_str()))),
         Record::Titled { title } => line(&format!("# {}", clean(title))),
         Record::Allowed { call, arguments: Some(arguments), .. } => {
-            let name = calls.get(call).map_or("a call", String::as_str);
+            let name = names.calls.get(call).map_or("a call", String::as_str);
             line(&format!("[edited by you] {name} {}", clean(&arguments.to_string())))
         }
         Record::Undelivered { from, to, text, .. } => {
             line(&format!("[undelivered] {} to {}: {}", clean(from), clean(to), clean(text)))
         }
-        Record::Allowed { .. }
-        | Record::Preloaded { .. }
-        | Record::AuditHead(_)
-        | Record::Worker { .. }
-        | Record::Spawned(_) => Ok(()),
+        Record::Allowed { .. } | Record::Preloaded { .. } | Record::AuditHead(_) => Ok(()),
+        Record::Worker { node, of } => of_worker(*node, of, names),
+        Record::Spawned(_) => Ok(()),
+    }
+}
+
+/// Prints what of a worker's record belongs to the conversation: that it came to be, its calls, and how it ended.
+fn of_worker(node: NodeId, record: &Record, names: &mut Names) -> std::io::Result<()> {
+    if let Record::Spawned(spawned) = record {
+        names.workers.insert(node, spawned.address.clone());
+        return line(&format!("[{}] {}", spawned.address, clean(&spawned.task).replace('\n', " ")));
+    }
+    let address = names.workers.get(&node).cloned().unwrap_or_else(|| node.to_string());
+    match record {
+        Record::ModelCall { message, .. } => {
+            for call in message.calls() {
+                names.calls.insert(call.id, call.shown.clone());
+                line(&format!("[{address}] [tool] {} {}", call.shown, clean(&call.arguments)))?;
+            }
+            Ok(())
+        }
+        Record::CallEnded { call, ending, answer, .. } => {
+            let answer = answer.as_ref().map(|answer| format!(" ({answer})")).unwrap_or_default();
+            let name = names.calls.get(call).map_or("a call", String::as_str);
+            line(&format!("[{address}] [result] {name}: {}{answer}", ending_word(ending)))
+        }
+        Record::TurnEnded { end, .. } => line(&format!("[{address}] {}", end.word())),
+        _ => Ok(()),
     }
 }

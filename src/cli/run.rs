@@ -2,6 +2,7 @@
 //!
 //! Nobody is watching, so what asks first is denied unless `--allow` names it; that is never decided here.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use super::print::{self, error, line, piece};
 use super::{ANSWERED, Ended, FAILED, INTERRUPTED, UNATTENDED, start_log};
 use crate::access::{Answer, Attendance};
+use crate::agent::cost::{CostReport, Tokens, TurnCost};
 use crate::agent::{CallKind, Command, Event, NodeId, TurnEnd, Update, UserOrigin};
 use crate::app::{self, Options, Prepared, Started};
 use crate::assistant::ports::Store as _;
@@ -57,6 +59,10 @@ struct Seen {
     /// The conversation that was asked for could not be opened.
     refused: bool,
     end: Option<TurnEnd>,
+    /// The address of each worker.
+    workers: BTreeMap<NodeId, String>,
+    /// What the turn cost so far.
+    cost: TurnCost,
 }
 
 impl Run {
@@ -201,7 +207,7 @@ fn exit_code(end: &TurnEnd, denied: bool, stopping: bool) -> u8 {
 
 /// The events of `--json`, one object a line. History is not repeated.
 fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
-    observe(&update.event, seen);
+    observe(update, seen);
     let shown = match &update.event {
         Event::Session { .. } | Event::Alert(_) => true,
         Event::Error { .. } => seen.live || seen.refused,
@@ -237,25 +243,69 @@ fn json(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         | Event::Held { .. }
         | Event::Diagnostics { .. } => false,
     };
+    if seen.end.is_some() {
+        print::json(&Cost { r#type: "cost", cost: seen.cost.report() })?;
+    }
     if shown { print::json(update) } else { Ok(()) }
 }
 
-fn observe(event: &Event, seen: &mut Seen) {
-    match event {
+/// The line before the last one of `--json`.
+#[derive(serde::Serialize)]
+struct Cost<'a> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    cost: CostReport<'a>,
+}
+
+/// `[cost] 3 agents, 7 model calls, model 14.2 s, in 21034, cached not reported, out 1902`.
+fn cost_line(cost: &TurnCost) -> String {
+    let total = cost.total();
+    let tokens = |name: &str, of: Tokens| match of.known {
+        Some(known) => format!("{name} {known}{}", if of.is_partial() { "+" } else { "" }),
+        None => format!("{name} not reported"),
+    };
+    let agents = match cost.agents().len() {
+        0 | 1 => String::new(),
+        agents => format!("{agents} agents, "),
+    };
+    let calls = if total.model_calls == 1 { "call" } else { "calls" };
+    format!(
+        "[cost] {agents}{} model {calls}, model {:.1} s, {}, {}, {}",
+        total.model_calls,
+        seconds(total.model_ms),
+        tokens("in", total.input),
+        tokens("cached", total.cached),
+        tokens("out", total.output)
+    )
+}
+
+fn observe(update: &Update, seen: &mut Seen) {
+    if seen.live || matches!(update.event, Event::Session { .. }) {
+        seen.cost.tell(update.node, &update.event);
+    }
+    match &update.event {
         // Before any conversation is in view an error is the program's own: there will be none.
         Event::Session { .. } => seen.begun = true,
         Event::Error { .. } if !seen.begun => seen.refused = true,
         Event::Answer { answer: Answer::AutoDenied { .. }, .. } if seen.live => seen.denied = true,
-        Event::End { end, .. } if seen.live => seen.end = Some(end.clone()),
+        Event::End { end, .. } if seen.live && update.node.is_entry() => seen.end = Some(end.clone()),
+        Event::Spawned(spawned) => {
+            seen.workers.insert(update.node, spawned.address.clone());
+        }
         _ => {}
     }
 }
 
 /// The answer on stdout, everything else on stderr.
 fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
-    observe(&update.event, seen);
+    observe(update, seen);
     let shown = seen.live || seen.refused || matches!(update.event, Event::Session { .. } | Event::Alert(_));
     if !shown {
+        return Ok(());
+    }
+    let worker = seen.workers.get(&update.node).cloned();
+    // What a worker says on the way is its own; its answer is in the result of the call that asked for it.
+    if worker.is_some() && matches!(update.event, Event::Delta { .. } | Event::Reasoning { .. } | Event::Error { .. }) {
         return Ok(());
     }
     if let Event::Delta { text } = &update.event {
@@ -267,7 +317,17 @@ fn text(update: &Update, seen: &mut Seen) -> std::io::Result<()> {
         seen.mid_line = false;
         line("")?;
     }
+    let error = |line: &str| match &worker {
+        Some(address) => error(&format!("{address}: {line}")),
+        None => error(line),
+    };
     match &update.event {
+        Event::Spawned(spawned) => error(&format!("[task] {}", cut(&spawned.task, 200))),
+        Event::End { end, .. } if worker.is_some() => error(&format!("[ended] {}", end.word())),
+        Event::End { .. } => error(&cost_line(&seen.cost)),
+        Event::Said { text, origin: UserOrigin::Agent } => error(&cut(text, 200)),
+        Event::Waiting { workers } => error(&format!("[waiting] for {}", workers.join(", "))),
+        Event::Undelivered { from, to, text } => error(&format!("[undelivered] {from} to {to}: {}", cut(text, 200))),
         Event::Call(call) => {
             seen.printed = false;
             let kind = match call.kind {

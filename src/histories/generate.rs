@@ -286,7 +286,8 @@ fn happening(turns: bool) -> BoxedStrategy<Happening> {
         3 => (0_usize..2, select(vec!["companion", "work", "quiet"])).prop_map(|(life, mode)| Happening::Mode(life, mode)),
         3 => (one(), build()).prop_map(|(toolset, build)| Happening::Provide(toolset, build)),
         1 => (one(), prop::bool::weighted(0.4)).prop_map(|(toolset, fails)| Happening::Fails(toolset, fails)),
-        3 => one().prop_map(Happening::Build),
+        // Often enough that one which was refused is built again: what is forgotten of a refusal shows only then.
+        6 => one().prop_map(Happening::Build),
         2 => (select(WRITTEN.to_vec()), build()).prop_map(|(skill, build)| Happening::Write(skill, build)),
         1 => one().prop_map(Happening::Revoke),
         3 => (one(), one(), weighted(0.3, one()), any::<bool>())

@@ -17,8 +17,9 @@ use crate::agent::{
 use super::failure::failure;
 use super::script::{After, Scene, Script, ScriptedArguments, ScriptedCall, Suggestion, fill};
 
-/// The script that ships.
-const SHIPPED: &str = include_str!("../../assets/rehearsal/default.toml");
+/// The script that ships: agents at work first, for what is handed on may be anything.
+const SHIPPED: [&str; 2] =
+    [include_str!("../../assets/rehearsal/agents.toml"), include_str!("../../assets/rehearsal/default.toml")];
 /// Words that one scene may stream.
 const WORD_LIMIT: usize = 100_000;
 /// Characters of a result that a template quotes.
@@ -54,7 +55,8 @@ impl Rehearsal {
     /// # Errors
     /// Its script is broken; a test keeps that from happening.
     pub fn shipped() -> Result<Self, String> {
-        Self::from_toml(SHIPPED)
+        let [agents, alone] = SHIPPED;
+        Ok(Self { script: Script::parse(agents)?.or(Script::parse(alone)?) })
     }
 
     /// A player of this script (`docs/rehearsal.md` describes the format).
@@ -72,14 +74,15 @@ impl Rehearsal {
         let Some((scene, caught)) = found else {
             if request.kind == CallKind::Title {
                 // Every script would have to say this.
-                return plain(situation.title());
+                return plain(situation.turn.title());
             }
-            let message = format!("the rehearsal script has no scene for '{}'", situation.title());
+            let message = format!("the rehearsal script has no scene for '{}'", situation.turn.title());
             let hint = "add a scene without conditions at its end".to_owned();
             let failure = failure(FailureKind::BadRequest, &message, hint, Retry::Never);
             return Performance { pieces: Vec::new(), failure: Some(failure) };
         };
-        Stage { situation, caught, pace_ms: scene.pace_ms.unwrap_or(self.script.pace_ms), pieces: Vec::new(), words: 0 }
+        let stretch = situation.stretch(scene);
+        Stage { situation: &situation, stretch, caught, pace_ms: scene.pace_ms, pieces: Vec::new(), words: 0 }
             .perform(scene)
     }
 
@@ -104,26 +107,45 @@ impl Rehearsal {
 struct Situation<'a> {
     request: &'a Request,
     suggestions: &'a [Suggestion],
-    said: &'a str,
-    /// Calls of the last round since the person spoke, with their results.
-    last: Vec<(&'a ToolCall, &'a ResultMessage)>,
+    /// What came since the person spoke last.
+    turn: Stretch<'a>,
+    /// The whole request, which a worker's is from its task on.
+    whole: Stretch<'a>,
     /// Model messages so far, for ids.
     rounds: usize,
 }
 
-impl<'a> Situation<'a> {
-    fn of(request: &'a Request, suggestions: &'a [Suggestion]) -> Self {
-        let person = |message: &Message| matches!(message, Message::User(user) if user.origin == UserOrigin::Person);
-        let at = request.messages.iter().rposition(person);
-        let said = match at.and_then(|at| request.messages.get(at)) {
+/// A part of a request: from some words to its end.
+struct Stretch<'a> {
+    /// The words that it begins with.
+    said: &'a str,
+    /// Calls of its last round, with their results.
+    last: Vec<(&'a ToolCall, &'a ResultMessage)>,
+    /// What else was said to the model since it spoke last.
+    heard: String,
+}
+
+impl<'a> Stretch<'a> {
+    /// The part from the words in message `at` on; everything where there are none.
+    fn from(messages: &'a [Message], at: Option<usize>) -> Self {
+        let said = match at.and_then(|at| messages.get(at)) {
             Some(Message::User(user)) => user.text.as_str(),
             _ => "",
         };
-        let since = request.messages.get(at.map_or(0, |at| at + 1)..).unwrap_or_default();
-        let last_round = since.iter().rev().find_map(|message| match message {
+        let since = messages.get(at.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let spoke = since.iter().rposition(|message| matches!(message, Message::Assistant(_)));
+        let last_round = spoke.and_then(|at| since.get(at)).and_then(|message| match message {
             Message::Assistant(assistant) => Some(assistant),
             Message::User(_) | Message::Result(_) => None,
         });
+        let fresh = since.get(spoke.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let heard = fresh.iter().filter_map(|message| match message {
+            Message::User(user) if matches!(user.origin, UserOrigin::Person | UserOrigin::Agent) => {
+                Some(user.text.as_str())
+            }
+            Message::User(_) | Message::Assistant(_) | Message::Result(_) => None,
+        });
+        let heard = heard.collect::<Vec<_>>().join("\n\n");
         let result_of = |call: &ToolCall| {
             since.iter().rev().find_map(|message| match message {
                 Message::Result(result) if result.call == call.id => Some(result),
@@ -132,8 +154,28 @@ impl<'a> Situation<'a> {
         };
         let calls = last_round.into_iter().flat_map(AssistantMessage::calls);
         let last = calls.filter_map(|call| result_of(call).map(|result| (call, result))).collect();
-        let rounds = request.messages.iter().filter(|message| matches!(message, Message::Assistant(_))).count();
-        Self { request, suggestions, said, last, rounds }
+        Self { said, last, heard }
+    }
+
+    fn title(&self) -> String {
+        let words: Vec<&str> = self.said.split_whitespace().take(6).collect();
+        words.join(" ")
+    }
+}
+
+impl<'a> Situation<'a> {
+    fn of(request: &'a Request, suggestions: &'a [Suggestion]) -> Self {
+        let messages = &request.messages;
+        let person = |message: &Message| matches!(message, Message::User(user) if user.origin == UserOrigin::Person);
+        let turn = Stretch::from(messages, messages.iter().rposition(person));
+        let whole = Stretch::from(messages, Some(0));
+        let rounds = messages.iter().filter(|message| matches!(message, Message::Assistant(_))).count();
+        Self { request, suggestions, turn, whole, rounds }
+    }
+
+    /// What a scene looks at.
+    fn stretch(&self, scene: &Scene) -> &Stretch<'a> {
+        if scene.task.is_empty() { &self.turn } else { &self.whole }
     }
 
     /// Whether every one of these tools is offered, and every one of these toolsets is loadable.
@@ -151,40 +193,37 @@ impl<'a> Situation<'a> {
 
     /// What the scene's patterns caught, if all its conditions hold.
     fn fits(&self, scene: &Scene) -> Option<BTreeMap<String, String>> {
+        let Stretch { said, last, heard } = self.stretch(scene);
         let after = match &scene.after {
-            After::Nothing => self.last.is_empty(),
-            After::Anything => !self.last.is_empty(),
+            After::Nothing => last.is_empty(),
+            After::Anything => !last.is_empty(),
             After::Whatever => true,
-            After::Tools(tools) => tools.iter().all(|tool| self.last.iter().any(|(call, _)| call.wire == *tool)),
+            After::Tools(tools) => tools.iter().all(|tool| last.iter().any(|(call, _)| call.wire == *tool)),
         };
         let ended = scene.ended.is_empty()
-            || self.last.iter().any(|(_, result)| scene.ended.iter().any(|word| *word == ending_word(&result.ending)));
+            || last.iter().any(|(_, result)| scene.ended.iter().any(|word| *word == ending_word(&result.ending)));
         let stands = scene.kind == self.request.kind && after && ended;
         if !stands || !self.has(&scene.offers, &scene.loadable) {
             return None;
         }
-        let mut caught = if scene.said.is_empty() {
-            BTreeMap::new()
-        } else {
-            scene.said.iter().find_map(|pattern| pattern.matches(self.said))?
-        };
+        let mut caught = BTreeMap::new();
+        for (patterns, text) in [(&scene.said, *said), (&scene.task, *said), (&scene.heard, heard.as_str())] {
+            if !patterns.is_empty() {
+                caught.extend(patterns.iter().find_map(|pattern| pattern.matches(text))?);
+            }
+        }
         if let Some(pattern) = &scene.answered {
-            let (_, result) = self.last.last()?;
+            let (_, result) = last.last()?;
             caught.extend(pattern.matches(&result.text)?);
         }
         Some(caught)
     }
 
-    fn title(&self) -> String {
-        let words: Vec<&str> = self.said.split_whitespace().take(6).collect();
-        words.join(" ")
-    }
-
     /// A name of a template that is not caught by a pattern.
-    fn value(&self, name: &str) -> Option<String> {
+    fn value(&self, stretch: &Stretch<'_>, name: &str) -> Option<String> {
         Some(match name {
-            "said" => self.said.to_owned(),
-            "title" => self.title(),
+            "said" => stretch.said.to_owned(),
+            "title" => stretch.title(),
             "tools" => self.request.tools.len().to_string(),
             "offered" => {
                 let line = |tool: &crate::agent::ToolDefinition| {
@@ -202,18 +241,18 @@ impl<'a> Situation<'a> {
                 let lines = self.suggestions.iter().filter(fit).map(|suggestion| format!("- {}", suggestion.text));
                 lines.collect::<Vec<_>>().join("\n")
             }
-            "result" => quote(self.last.last().map_or("", |(_, result)| &result.text)),
+            "result" => quote(stretch.last.last().map_or("", |(_, result)| &result.text)),
             "results" => {
                 let line = |(call, result): &(&ToolCall, &ResultMessage)| {
                     let first = result.text.lines().next().unwrap_or_default();
                     format!("- `{}`: {} – {}", call.shown, ending_sentence(&result.ending), quote(first))
                 };
-                self.last.iter().map(line).collect::<Vec<_>>().join("\n")
+                stretch.last.iter().map(line).collect::<Vec<_>>().join("\n")
             }
             // The words of a person who said no, where there are any.
             "reason" => {
-                let refused = self.last.iter().find(|(_, result)| result.ending == Ending::NotAllowed);
-                let text = refused.or(self.last.last()).map_or("", |(_, result)| &result.text);
+                let refused = stretch.last.iter().find(|(_, result)| result.ending == Ending::NotAllowed);
+                let text = refused.or(stretch.last.last()).map_or("", |(_, result)| &result.text);
                 quote(text.split_once("not approved: ").map_or(text, |(_, reason)| reason))
             }
             _ => return None,
@@ -268,7 +307,8 @@ fn ending_sentence(ending: &Ending) -> &'static str {
 
 /// A performance in the making.
 struct Stage<'a> {
-    situation: Situation<'a>,
+    situation: &'a Situation<'a>,
+    stretch: &'a Stretch<'a>,
     caught: BTreeMap<String, String>,
     pace_ms: u64,
     pieces: Vec<Piece>,
@@ -334,7 +374,7 @@ impl Stage<'_> {
     }
 
     fn fill(&self, template: &str) -> String {
-        let value = |name: &str| self.caught.get(name).cloned().or_else(|| self.situation.value(name));
+        let value = |name: &str| self.caught.get(name).cloned().or_else(|| self.situation.value(self.stretch, name));
         // Names were checked when the script was read.
         fill(template, &value).unwrap_or_else(|fault| fault)
     }

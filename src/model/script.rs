@@ -18,8 +18,6 @@ pub const BUILT_IN: [&str; 9] =
 /// A checked script.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// Milliseconds between two pieces.
-    pub pace_ms: u64,
     /// In order: the first that fits plays.
     pub scenes: Vec<Scene>,
     /// What `{suggestions}` lists, in order.
@@ -47,6 +45,11 @@ pub struct Scene {
     pub name: String,
     /// On what the person said last; none: anything.
     pub said: Vec<Pattern>,
+    /// On the words that the request begins with, as a worker's does with its task. Such a scene looks at all that came since;
+    /// none: only at what came since the person spoke.
+    pub task: Vec<Pattern>,
+    /// On what was said to the model since it spoke last, by other agents or on its way; none: whatever was.
+    pub heard: Vec<Pattern>,
     /// Wire names that all have to be offered.
     pub offers: Vec<String>,
     /// Toolsets that all have to be loadable.
@@ -59,8 +62,8 @@ pub struct Scene {
     pub answered: Option<Pattern>,
     /// What the model call is for.
     pub kind: CallKind,
-    /// Instead of the script's.
-    pub pace_ms: Option<u64>,
+    /// Milliseconds between two pieces.
+    pub pace_ms: u64,
     /// Reasoning, a template.
     pub reasoning: Option<String>,
     /// Text, a template.
@@ -136,6 +139,10 @@ struct RawScene {
     #[serde(default)]
     said: Vec<String>,
     #[serde(default)]
+    task: Vec<String>,
+    #[serde(default)]
+    heard: Vec<String>,
+    #[serde(default)]
     offers: Vec<String>,
     #[serde(default)]
     loadable: Vec<String>,
@@ -196,16 +203,30 @@ impl Script {
         let raw: RawScript = toml::from_str(text).map_err(|error| error.to_string())?;
         let scenes = raw.scene.into_iter().map(|scene| {
             let name = scene.name.clone();
-            Scene::check(scene).map_err(|fault| format!("scene '{name}': {fault}"))
+            Scene::check(scene, raw.pace_ms).map_err(|fault| format!("scene '{name}': {fault}"))
         });
         let scenes = scenes.collect::<Result<_, _>>()?;
-        Ok(Self { pace_ms: raw.pace_ms, scenes, suggestions: raw.suggestion })
+        Ok(Self { scenes, suggestions: raw.suggestion })
+    }
+
+    /// This script, and where none of its scenes fits, the other.
+    #[must_use]
+    pub fn or(mut self, other: Self) -> Self {
+        self.scenes.extend(other.scenes);
+        self.suggestions.extend(other.suggestions);
+        self
     }
 }
 
 impl Scene {
-    fn check(raw: RawScene) -> Result<Self, String> {
-        let said: Vec<Pattern> = raw.said.iter().map(|text| Pattern::parse(text)).collect::<Result<_, _>>()?;
+    fn check(raw: RawScene, pace_ms: u64) -> Result<Self, String> {
+        let patterns = |texts: &[String]| -> Result<Vec<Pattern>, String> {
+            texts.iter().map(|text| Pattern::parse(text)).collect()
+        };
+        let (said, task, heard) = (patterns(&raw.said)?, patterns(&raw.task)?, patterns(&raw.heard)?);
+        if !said.is_empty() && !task.is_empty() {
+            return Err("a scene has either said or task".to_owned());
+        }
         let after = match raw.after {
             None => After::Nothing,
             Some(RawAfter::Word(word)) if word == "nothing" => After::Nothing,
@@ -225,13 +246,15 @@ impl Scene {
         let scene = Self {
             name: raw.name,
             said,
+            task,
+            heard,
             offers: raw.offers,
             loadable: raw.loadable,
             after,
             ended: raw.ended,
             answered: raw.answered.map(|text| Pattern::parse(&text)).transpose()?,
             kind: raw.kind.unwrap_or(CallKind::Agent),
-            pace_ms: raw.pace_ms,
+            pace_ms: raw.pace_ms.unwrap_or(pace_ms),
             reasoning: raw.reasoning,
             text: raw.text,
             word_count: raw.word_count,
@@ -254,8 +277,11 @@ impl Scene {
     /// Every name in a template is built in, or caught by every pattern that can start the scene.
     fn check_templates(&self) -> Result<(), String> {
         let known = |name: &str| {
+            let caught_by_all = |patterns: &[Pattern]| {
+                !patterns.is_empty() && patterns.iter().all(|pattern| pattern.names().any(|own| own == name))
+            };
             BUILT_IN.contains(&name)
-                || (!self.said.is_empty() && self.said.iter().all(|pattern| pattern.names().any(|own| own == name)))
+                || [&self.said, &self.task, &self.heard].into_iter().any(|patterns| caught_by_all(patterns))
                 || self.answered.as_ref().is_some_and(|pattern| pattern.names().any(|own| own == name))
         };
         let check = |template: &str| fill(template, &|name| known(name).then(String::new)).map(|_| ());

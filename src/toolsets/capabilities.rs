@@ -11,10 +11,7 @@ use crate::agent::delegate::Request;
 use crate::tool::{BuildError, CallContext, Function, Kind, Output, Risk, Services, Tool, Toolset};
 
 /// Characters of a task, and of instructions.
-const MAX_WORDS: usize = 50_000;
-
-/// Toolsets of one worker.
-const MAX_TOOLSETS: usize = 100;
+const MAX_CHARS: usize = 50_000;
 
 /// The toolset.
 pub(super) struct Capabilities;
@@ -75,20 +72,11 @@ impl Toolset for Capabilities {
 
 fn compose(given: Compose, context: &CallContext) -> BoxFuture<'static, Output> {
     let Compose { name, task, tools, instructions } = given;
-    let long = |words: &str| words.chars().count() > MAX_WORDS;
-    let fault = if task.trim().is_empty() {
-        Some("task must not be empty: say all that the worker needs to know.".to_owned())
-    } else if tools.is_empty() {
-        Some("tools must name at least one toolset; list_capabilities shows them all.".to_owned())
-    } else if tools.len() > MAX_TOOLSETS {
-        Some(format!("A worker is composed from at most {MAX_TOOLSETS} toolsets; these are {}.", tools.len()))
-    } else if long(&task) || long(&instructions) {
-        Some(format!("task and instructions have at most {MAX_WORDS} characters each. Write a file and name its path."))
-    } else {
-        None
-    };
-    match fault {
-        Some(fault) => ready(Output::failed(fault)).boxed(),
-        None => context.agents.ask(Request::Compose { label: name, task, toolsets: tools, instructions }),
+    let long = |words: &str| words.chars().count() > MAX_CHARS;
+    if long(&task) || long(&instructions) {
+        let text =
+            format!("task and instructions have at most {MAX_CHARS} characters each. Write a file and name its path.");
+        return ready(Output::failed(text)).boxed();
     }
+    context.agents.ask(Request::Compose { label: name, task, toolsets: tools, instructions })
 }

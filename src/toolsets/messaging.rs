@@ -1,23 +1,13 @@
 //! `messaging`: words between the agents of one turn, and a look at those that run in the background. It only asks: who is
-//! there, who is reached and who may be stopped is the tree's to say.
+//! there, who is reached, who may be stopped, and how long a message may be, is the tree's to say.
 
 use std::sync::Arc;
 
-use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::agent::delegate::Request;
-use crate::tool::{BuildError, CallContext, Function, Kind, Output, Risk, Services, Tool, Toolset};
-
-/// Characters of one message.
-const MAX_TEXT_CHARS: usize = 20_000;
-
-/// Characters of an address: a name, `#` and a number.
-const MAX_ADDRESS_CHARS: usize = 100;
-
-/// Addresses that one call waits for.
-const MAX_ADDRESSES: usize = 100;
+use crate::tool::{BuildError, CallContext, Function, Kind, Risk, Services, Tool, Toolset};
 
 /// The toolset.
 pub(super) struct Messaging;
@@ -69,89 +59,32 @@ impl Toolset for Messaging {
             "send_message",
             include_str!("../../assets/tools/send_message.md"),
             Risk::Write,
-            |Send { to, text }, context| ask(message(to, text), &context),
+            |Send { to, text }, context: CallContext| context.agents.ask(Request::Send { to, text }),
         );
         let list = Function::new(
             "list_agents",
             include_str!("../../assets/tools/list_agents.md"),
             Risk::Read,
-            |List {}, context| ask(Ok(Request::List), &context),
+            |List {}, context: CallContext| context.agents.ask(Request::List),
         );
         let check = Function::new(
             "check_agent",
             include_str!("../../assets/tools/check_agent.md"),
             Risk::Read,
-            |Check { address: given }, context| {
-                ask(address("address", &given).map(|address| Request::Check { address }), &context)
-            },
+            |Check { address }, context: CallContext| context.agents.ask(Request::Check { address }),
         );
         let wait = Function::new(
             "await_agents",
             include_str!("../../assets/tools/await_agents.md"),
             Risk::Read,
-            |Await { addresses: given }, context| {
-                ask(addresses(&given).map(|addresses| Request::Await { addresses }), &context)
-            },
+            |Await { addresses }, context: CallContext| context.agents.ask(Request::Await { addresses }),
         );
         let stop = Function::new(
             "stop_agent",
             include_str!("../../assets/tools/stop_agent.md"),
             Risk::Write,
-            |Stop { address: given }, context| {
-                ask(address("address", &given).map(|address| Request::Stop { address }), &context)
-            },
+            |Stop { address }, context: CallContext| context.agents.ask(Request::Stop { address }),
         );
         Ok([send, list, check, wait, stop].into_iter().map(Function::boxed).collect())
     }
-}
-
-/// Asks, unless the arguments are out of bounds already.
-fn ask(request: Result<Request, String>, context: &CallContext) -> BoxFuture<'static, Output> {
-    match request {
-        Ok(request) => context.agents.ask(request),
-        Err(fault) => ready(Output::failed(fault)).boxed(),
-    }
-}
-
-/// The words are sent as they are; whether blank ones are is the tree's to say.
-fn message(to: String, text: String) -> Result<Request, String> {
-    let length = text.chars().count();
-    if length > MAX_TEXT_CHARS {
-        return Err(format!(
-            "A message has at most {MAX_TEXT_CHARS} characters; this one has {length}. Nothing was sent. Send what matters, or \
-             write a file and send its path."
-        ));
-    }
-    let to = address("to", &to)?;
-    Ok(Request::Send { to, text })
-}
-
-/// An address or a selector without the spaces around it.
-fn address(argument: &str, given: &str) -> Result<String, String> {
-    let address = given.trim();
-    if address.is_empty() {
-        return Err(format!("{argument} must not be empty; list_agents shows every address."));
-    }
-    if address.chars().count() > MAX_ADDRESS_CHARS {
-        return Err(format!("{argument} is no address: it is over {MAX_ADDRESS_CHARS} characters long."));
-    }
-    Ok(address.to_owned())
-}
-
-/// Each of them once, in the order given.
-fn addresses(given: &[String]) -> Result<Vec<String>, String> {
-    let mut all: Vec<String> = Vec::new();
-    for one in given {
-        let one = address("each of addresses", one)?;
-        if !all.contains(&one) {
-            all.push(one);
-        }
-        if all.len() > MAX_ADDRESSES {
-            return Err(format!("addresses are at most {MAX_ADDRESSES}; these are {}.", given.len()));
-        }
-    }
-    if all.is_empty() {
-        return Err("addresses must name somebody; list_agents shows every address.".to_owned());
-    }
-    Ok(all)
 }

@@ -1,6 +1,7 @@
 //! What each named action does. Keys, palette and commands all end here.
 
 use super::action::Action;
+use super::cards;
 use super::command::Cmd;
 use super::explaining::{self, Level};
 use super::layout::{Columns, FOLD_CARD_BELOW};
@@ -8,14 +9,16 @@ use super::line::LineInput;
 use super::message::{EditorPurpose, Key};
 use super::pane::{Opened, Overlay, PaneKind, PolicyView, Prompt, ToolSort};
 use super::slash::{self, Argument, Slash};
-use super::state::{Armed, Focus, Turn, Ui};
+use super::state::{Armed, Focus, Ui};
 use super::text::clean_line;
 use super::theme::{Colours, Theme};
 use super::transcript::Block;
+use super::tree::Turn;
 use super::view::panes as rows;
 use crate::access::report::ToolsetState;
 use crate::access::{Answer, Filter};
 use crate::agent::command::Switched;
+use crate::agent::update::Activity;
 use crate::agent::{Command, NodeId};
 
 /// Carries out `action`, which `key` asked for.
@@ -47,11 +50,11 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         Action::Interrupt => return interrupt(ui, now),
         Action::QuitIfEmpty => return quit_if_empty(ui, key, now),
         Action::Search | Action::SearchHere => start_search(ui),
-        Action::Pager => return vec![Cmd::OpenPager(ui.transcript.text())],
+        Action::Pager => return vec![Cmd::OpenPager(ui.transcript().text())],
         Action::PageUp => page(ui, -1, now),
         Action::PageDown => page(ui, 1, now),
-        Action::Top | Action::First => ui.transcript.home(),
-        Action::Bottom | Action::Follow => ui.transcript.follow(),
+        Action::Top | Action::First => ui.transcript_mut().home(),
+        Action::Bottom | Action::Follow => ui.transcript_mut().follow(),
         Action::PreviousBlock | Action::BlockPrevious => select_block(ui, -1),
         Action::NextBlock | Action::BlockNext => select_block(ui, 1),
         Action::Redraw => return vec![Cmd::Redraw],
@@ -67,7 +70,7 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         }
         Action::HelpIfEmpty if ui.composer.is_empty() => toggle(ui, Overlay::Help { scroll: 0 }),
         Action::HelpIfEmpty => _ = ui.composer.key(key),
-        Action::LineEnd if ui.composer.is_empty() => ui.transcript.follow(),
+        Action::LineEnd if ui.composer.is_empty() => ui.transcript_mut().follow(),
         Action::Newline
         | Action::HistoryPrevious
         | Action::HistoryNext
@@ -87,37 +90,30 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         Action::Deny => return answer(ui, Answer::Denied, now),
         Action::DenyWithReason => {
             if let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) {
-                ui.prompt = Some(Prompt::Reason { call: card.ask.call, line: LineInput::default() });
+                ui.prompt = Some(Prompt::Reason { card: card.id(), line: LineInput::default() });
             }
         }
         Action::EditCall => {
             if let Some(card) = ui.inbox.shown().filter(|card| !card.answered() && !card.changing()) {
-                let purpose = EditorPurpose::Arguments(card.ask.call);
+                let purpose = EditorPurpose::Arguments(card.id());
                 return vec![Cmd::OpenEditor { text: card.text_to_edit(), purpose }];
             }
         }
         Action::CardFull => toggle(ui, Overlay::Card),
         Action::CardNext => ui.inbox.turn(1),
         Action::CardPrevious => ui.inbox.turn(-1),
-        Action::CardAsker => {
-            if let Some(call) = ui.inbox.shown().map(|card| card.ask.call) {
-                ui.overlay = None;
-                ui.focus = Focus::Transcript;
-                let block = ui.story.block_of(call);
-                ui.transcript.select(block);
-            }
-        }
+        Action::CardAsker => return cards::go_to_asker(ui),
         Action::CardUp => scroll_card(ui, -1),
         Action::CardDown => scroll_card(ui, 1),
 
-        Action::LineUp => ui.transcript.scroll(-1),
-        Action::LineDown => ui.transcript.scroll(1),
+        Action::LineUp => ui.transcript_mut().scroll(-1),
+        Action::LineDown => ui.transcript_mut().scroll(1),
         Action::Fold => fold_block(ui),
         Action::OpenBlock => open_block(ui, now),
         Action::CopyBlock => return with_block(ui, now, Cmd::Copy),
         Action::PageBlock => return with_block(ui, now, Cmd::OpenPager),
-        Action::NextMatch => _ = ui.transcript.search_next(),
-        Action::PreviousMatch => _ = ui.transcript.search_previous(),
+        Action::NextMatch => _ = ui.transcript_mut().search_next(),
+        Action::PreviousMatch => _ = ui.transcript_mut().search_previous(),
 
         Action::RowUp => move_or_scroll(ui, -1, now),
         Action::RowDown => move_or_scroll(ui, 1, now),
@@ -127,6 +123,7 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
         Action::AgentPrevious => return other_agent(ui, -1, now),
         Action::RowOpen => return open_row(ui, now),
 
+        Action::StopAgent => return stop_agent(ui, now),
         Action::RequestLoad => request_load(ui, now),
         Action::Switch => return switch(ui, now),
         Action::FilterTools => ui.prompt = Some(Prompt::FilterTools(LineInput::of(&ui.panes.tool_filter))),
@@ -147,7 +144,10 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
             ui.composer.suggest_command("rename");
         }
         Action::DeleteConversation => {
-            if let Some(row) = rows::selected_conversation(ui) {
+            let chosen = rows::selected_conversation(ui);
+            if chosen.is_some_and(|row| ui.activity(row) != Activity::Idle) {
+                ui.flash("not while a turn of it runs: open it and stop the turn, then delete it", now);
+            } else if let Some(row) = chosen {
                 ui.prompt = Some(Prompt::Delete { id: row.id.clone(), title: row.title.clone() });
             }
         }
@@ -170,6 +170,9 @@ pub(super) fn open_pane(ui: &mut Ui, kind: PaneKind) -> Vec<Cmd> {
         ui.panes.opened = Opened::ByWidth;
         ui.focus = Focus::Composer;
         return Vec::new();
+    }
+    if kind == PaneKind::Agents {
+        ui.panes.node = ui.tree.viewed().id;
     }
     ui.panes.kind = kind;
     ui.panes.opened = Opened::ByPerson;
@@ -229,12 +232,12 @@ fn close(ui: &mut Ui, now: i64) -> Vec<Cmd> {
         return Vec::new();
     }
     let waits = |turn: &Turn| turn.retry.as_ref().is_some_and(|retry| retry.until > now);
-    if ui.turn.as_ref().is_some_and(waits) {
+    if ui.turn().is_some_and(waits) {
         return stop(ui);
     }
     // What the strip says goes with the first press: an alert must not stand between a person and the stop.
     ui.alerts.clear();
-    if ui.turn.is_some() && ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
+    if ui.turn().is_some() && ui.second_press(Armed::Stop, "Esc again stops the turn", now) {
         return stop(ui);
     }
     Vec::new()
@@ -268,10 +271,48 @@ fn close_one(ui: &mut Ui) -> bool {
     }
     if ui.focus != Focus::Composer {
         ui.focus = Focus::Composer;
-        ui.transcript.select(None);
+        ui.transcript_mut().select(None);
+        return true;
+    }
+    if !ui.tree.viewed().id.is_entry() {
+        look_at(ui, NodeId::ENTRY);
         return true;
     }
     false
+}
+
+/// Looks at another agent's transcript: typed words are then for it.
+pub(super) fn look_at(ui: &mut Ui, node: NodeId) {
+    if ui.tree.viewed().id == node || !ui.tree.view(node) {
+        return;
+    }
+    // What stood over the transcript before was of that one.
+    ui.searching = None;
+    if matches!(ui.prompt, Some(Prompt::Search(_))) {
+        ui.prompt = None;
+    }
+    if matches!(ui.overlay, Some(Overlay::Ledger { .. })) {
+        ui.overlay = None;
+    }
+}
+
+/// `x` in the agents pane: stops the selected worker alone; on the entry agent, the turn.
+fn stop_agent(ui: &mut Ui, now: i64) -> Vec<Cmd> {
+    let Some(node) = rows::selected_agent(ui) else { return Vec::new() };
+    let Some(agent) = ui.tree.get_mut(node) else { return Vec::new() };
+    let name = agent.name.clone();
+    let Some(run) = agent.run.as_mut() else {
+        ui.flash(if node.is_entry() { "nothing runs".to_owned() } else { format!("{name} has ended") }, now);
+        return Vec::new();
+    };
+    if node.is_entry() {
+        ui.flash("stopping the turn, with all its agents", now);
+        return stop(ui);
+    }
+    run.stopping = true;
+    run.retry = None;
+    ui.flash(format!("stopping {name}"), now);
+    vec![Cmd::Submit(Command::StopAgent { node })]
 }
 
 /// Shows all rows of the pane again. Whether some were hidden.
@@ -285,7 +326,7 @@ fn clear_filter(ui: &mut Ui) -> bool {
 }
 
 fn stop(ui: &mut Ui) -> Vec<Cmd> {
-    if let Some(turn) = &mut ui.turn {
+    if let Some(turn) = ui.turn_mut() {
         turn.stopping = true;
         turn.retry = None;
     }
@@ -294,7 +335,7 @@ fn stop(ui: &mut Ui) -> Vec<Cmd> {
 
 /// Ctrl+C: stops the turn; clears the draft into history; quits, twice, from an empty and idle composer.
 fn interrupt(ui: &mut Ui, now: i64) -> Vec<Cmd> {
-    if ui.turn.as_ref().is_some_and(|turn| !turn.stopping) {
+    if ui.turn().is_some_and(|turn| !turn.stopping) {
         return stop(ui);
     }
     if ui.overlay.take().is_some() {
@@ -316,7 +357,12 @@ fn quit_if_empty(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
         }
         return Vec::new();
     }
-    if ui.turn.is_none() || ui.second_press(Armed::Quit, "Ctrl+D again stops the turn and quits", now) {
+    let runs = match (ui.turn(), ui.others_run()) {
+        (None, false) => return quit(),
+        (Some(_), _) => "Ctrl+D again stops the turn and quits",
+        (None, true) => "another conversation runs: Ctrl+D again stops it and quits",
+    };
+    if ui.second_press(Armed::Quit, runs, now) {
         return quit();
     }
     Vec::new()
@@ -345,9 +391,9 @@ fn page(ui: &mut Ui, by: isize, now: i64) {
     } else if ui.overlay.is_some() || ui.focus == Focus::Pane {
         move_or_scroll(ui, lines, now);
     } else if by < 0 {
-        ui.transcript.page_up();
+        ui.transcript_mut().page_up();
     } else {
-        ui.transcript.page_down();
+        ui.transcript_mut().page_down();
     }
 }
 
@@ -355,31 +401,37 @@ fn select_block(ui: &mut Ui, by: isize) {
     if !ui.main_covered() {
         ui.focus = Focus::Transcript;
         if by < 0 {
-            ui.transcript.select_previous();
+            ui.transcript_mut().select_previous();
         } else {
-            ui.transcript.select_next();
+            ui.transcript_mut().select_next();
         }
     }
 }
 
 fn fold_block(ui: &mut Ui) {
-    if let Some(block) = ui.transcript.selected() {
-        ui.transcript.toggle_fold(block);
+    if let Some(block) = ui.transcript().selected() {
+        ui.transcript_mut().toggle_fold(block);
     }
 }
 
 fn open_block(ui: &mut Ui, now: i64) {
-    match ui.transcript.selected().and_then(|block| ui.story.place_of_rule(block)) {
+    match ui.transcript().selected().and_then(|block| ui.tree.viewed().scene.story.place_of_rule(block)) {
         Some(call) if ui.model_call(call).is_some_and(|call| call.ledger.is_some()) => {
             ui.overlay = Some(Overlay::Ledger { call, scroll: 0 });
         }
         Some(_) => ui.flash("the ledger of that call is not kept; later calls have theirs", now),
-        None => fold_block(ui),
+        None => match ui.transcript().selected_worker() {
+            Some(worker) => {
+                look_at(ui, worker);
+                ui.focus = Focus::Composer;
+            }
+            None => fold_block(ui),
+        },
     }
 }
 
 fn with_block(ui: &mut Ui, now: i64, wish: impl FnOnce(String) -> Cmd) -> Vec<Cmd> {
-    let Some(text) = ui.transcript.selected_text() else {
+    let Some(text) = ui.transcript().selected_text() else {
         ui.flash("choose a block first: j and k", now);
         return Vec::new();
     };
@@ -400,7 +452,7 @@ fn card_is_readable(ui: &Ui) -> bool {
 /// Answers the card in the strip. *Allow* waits until the card was up for a while; *deny* works at once.
 pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
     let Some(card) = ui.inbox.shown().filter(|card| !card.answered()) else { return Vec::new() };
-    let (call, showing) = (card.ask.call, card.showing.number);
+    let (conversation, call, showing) = (card.conversation.clone(), card.ask.call, card.showing.number);
     let allows = !matches!(answer, Answer::Denied | Answer::DeniedWithReason { .. });
     if allows && card.inert_for(now) > 0 {
         ui.flash("this card has just come up: read it, then press again", now);
@@ -419,7 +471,6 @@ pub(super) fn answer(ui: &mut Ui, answer: Answer, now: i64) -> Vec<Cmd> {
         return Vec::new();
     }
     ui.inbox.mark_answered();
-    let conversation = ui.conversation();
     vec![Cmd::Submit(Command::Answer { conversation, call, answer, showing })]
 }
 
@@ -450,8 +501,11 @@ pub(super) fn scroll_overlay(ui: &mut Ui, lines: isize, now: i64) {
 pub(super) fn move_row(ui: &mut Ui, by: isize) {
     let kind = ui.pane();
     let last = rows::count(ui, kind).saturating_sub(1);
-    let row = ui.panes.row(kind).min(last).saturating_add_signed(by).min(last);
-    ui.panes.select(kind, row);
+    let row = rows::selected(ui, kind).min(last).saturating_add_signed(by).min(last);
+    match kind {
+        PaneKind::Agents => ui.panes.node = rows::agent_at(ui, row),
+        _ => ui.panes.select(kind, row),
+    }
 }
 
 fn move_or_scroll(ui: &mut Ui, by: isize, now: i64) {
@@ -506,7 +560,15 @@ fn open_row(ui: &mut Ui, now: i64) -> Vec<Cmd> {
                 return vec![Cmd::Submit(Command::Open { id: row.id.clone() })];
             }
         }
-        PaneKind::Agents | PaneKind::Policy => {}
+        PaneKind::Agents => {
+            if let Some(node) = rows::selected_agent(ui) {
+                look_at(ui, node);
+                // What is typed now is for that agent, also an `x`.
+                ui.panes.opened = Opened::ByWidth;
+                ui.focus = Focus::Composer;
+            }
+        }
+        PaneKind::Policy => {}
     }
     Vec::new()
 }
@@ -588,8 +650,21 @@ pub(super) fn submit_draft(ui: &mut Ui, now: i64) -> Vec<Cmd> {
         ui.composer.take();
         return run_command(ui, command, &argument, now);
     }
-    ui.transcript.follow();
-    vec![Cmd::Submit(Command::Say { to: NodeId::ENTRY, text: ui.composer.take() })]
+    if let Some(why) = ui.read_only() {
+        ui.flash(format!("read-only, your draft stays: {why}"), now);
+        return Vec::new();
+    }
+    let viewed = ui.tree.viewed();
+    let to = viewed.id;
+    if viewed.has_ended() {
+        let back = ui.keys.first(Action::Close);
+        let words =
+            format!("{} has ended: your draft is kept; {back} goes back to {}", viewed.name, ui.tree.entry().name);
+        ui.flash(words, now);
+        return Vec::new();
+    }
+    ui.transcript_mut().follow();
+    vec![Cmd::Submit(Command::Say { to, text: ui.composer.take() })]
 }
 
 /// A command chosen from a list: runs it, or writes it out where words must follow.
@@ -609,11 +684,14 @@ fn choose_command(ui: &mut Ui, row: &slash::Row, now: i64) -> Vec<Cmd> {
 
 fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd> {
     match command {
-        Slash::Stop if ui.turn.is_some() => return stop(ui),
+        Slash::Stop if ui.turn().is_some() => return stop(ui),
         Slash::Stop => ui.flash("nothing runs", now),
         Slash::New => return vec![Cmd::Submit(Command::New)],
         Slash::Conversations => return open_pane(ui, PaneKind::Conversations),
         Slash::Switch => return switch_conversation(ui, argument),
+        Slash::Rename | Slash::Mode if ui.read_only().is_some() && !argument.is_empty() => {
+            ui.flash(format!("read-only: {}", ui.read_only().unwrap_or_default()), now);
+        }
         Slash::Rename if argument.is_empty() => ui.flash("/rename takes the new title", now),
         Slash::Rename => return vec![Cmd::Submit(Command::Rename { title: argument.to_owned() })],
         Slash::Agents => return open_pane(ui, PaneKind::Agents),
@@ -627,7 +705,7 @@ fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd
         Slash::Find => {
             start_search(ui);
             if !argument.is_empty() {
-                let found = ui.transcript.search(argument);
+                let found = ui.transcript_mut().search(argument);
                 ui.searching = Some(argument.to_owned());
                 ui.prompt = None;
                 ui.focus = Focus::Transcript;
@@ -667,7 +745,7 @@ fn switch_conversation(ui: &mut Ui, wanted: &str) -> Vec<Cmd> {
 }
 
 fn last_answer(ui: &Ui) -> Option<String> {
-    ui.transcript.blocks().rev().find_map(|(_, block)| match block {
+    ui.transcript().blocks().rev().find_map(|(_, block)| match block {
         Block::Assistant { text, .. } => Some(text.clone()),
         _ => None,
     })

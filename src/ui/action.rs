@@ -20,6 +20,8 @@ pub enum Context {
     Transcript,
     /// Any focused pane or open list.
     Pane,
+    /// The agents pane.
+    Agents,
     /// The tools pane.
     Tools,
     /// The policy pane.
@@ -37,6 +39,7 @@ impl Context {
             Self::Card => "focused card",
             Self::Transcript => "transcript",
             Self::Pane => "any pane or list",
+            Self::Agents => "agents (F2)",
             Self::Tools => "tools (F3)",
             Self::Policy => "policy (F4)",
             Self::Conversations => "conversations (F6)",
@@ -45,7 +48,7 @@ impl Context {
 
     /// Whether a key can be looked up in both at one moment.
     fn overlaps(self, other: Self) -> bool {
-        let pane = |context| matches!(context, Self::Tools | Self::Policy | Self::Conversations);
+        let pane = |context| matches!(context, Self::Agents | Self::Tools | Self::Policy | Self::Conversations);
         self == other
             || self == Self::Everywhere
             || other == Self::Everywhere
@@ -54,12 +57,13 @@ impl Context {
     }
 
     /// Every context, in the order in which help shows them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Everywhere,
         Self::Composer,
         Self::Card,
         Self::Transcript,
         Self::Pane,
+        Self::Agents,
         Self::Tools,
         Self::Policy,
         Self::Conversations,
@@ -116,7 +120,7 @@ macro_rules! actions {
 
 actions! {
     Everywhere Palette  Help "help" ["F1"] "the keys in force";
-    Everywhere Palette  Agents "agents" ["F2"] "agents pane";
+    Everywhere Palette  Agents "agents" ["F2"] "agents pane: who works, on what";
     Everywhere Palette  Tools "tools" ["F3"] "tools pane: resident, loaded, loadable";
     Everywhere Palette  Policy "policy" ["F4"] "policy pane: what asks first, and why";
     Everywhere Palette  Conversations "conversations" ["F6"] "conversations pane";
@@ -125,7 +129,7 @@ actions! {
     Everywhere Palette  OldestAsk "oldest_ask" ["Ctrl+Y"] "go to the oldest ask";
     Everywhere KeysOnly FocusNext "focus_next" ["Tab"] "focus: composer, card, pane, transcript";
     Everywhere KeysOnly FocusPrevious "focus_previous" ["Shift+Tab"] "focus the other way round";
-    Everywhere KeysOnly Close "close" ["Esc"] "close one level; while a turn runs, twice stops it";
+    Everywhere KeysOnly Close "close" ["Esc"] "close one level, back to the entry agent; while a turn runs, twice stops it";
     Everywhere KeysOnly Interrupt "interrupt" ["Ctrl+C"] "stop the turn; clear the draft into history; quit (twice)";
     Everywhere KeysOnly QuitIfEmpty "quit" ["Ctrl+D"] "quit when the composer is empty";
     Everywhere Palette  Search "search" ["Ctrl+F"] "search the transcript";
@@ -165,7 +169,7 @@ actions! {
     Card KeysOnly CardFull "card_full" ["v"] "full view and back";
     Card KeysOnly CardNext "card_next" ["n"] "next ask";
     Card KeysOnly CardPrevious "card_previous" ["p"] "previous ask";
-    Card KeysOnly CardAsker "card_asker" ["g"] "go to its call in the transcript";
+    Card KeysOnly CardAsker "card_asker" ["g"] "go to who asks: its call, or its conversation";
     Card KeysOnly CardUp "card_up" ["Up"] "scroll the card up";
     Card KeysOnly CardDown "card_down" ["Down"] "scroll the card down";
 
@@ -176,7 +180,7 @@ actions! {
     Transcript KeysOnly First "first" ["Home"] "scroll to the beginning";
     Transcript KeysOnly Follow "follow" ["End"] "scroll to the end and follow";
     Transcript KeysOnly Fold "fold" ["Space"] "fold or unfold the block";
-    Transcript KeysOnly OpenBlock "open" ["Enter"] "open: on a call rule, its ledger";
+    Transcript KeysOnly OpenBlock "open" ["Enter"] "open: a call rule's ledger, a worker's own transcript";
     Transcript KeysOnly CopyBlock "copy" ["y"] "copy the block";
     Transcript KeysOnly PageBlock "page" ["o"] "block in $PAGER";
     Transcript KeysOnly SearchHere "search_here" ["/"] "search";
@@ -189,7 +193,9 @@ actions! {
     Pane KeysOnly RowLast "row_last" ["End"] "last row";
     Pane KeysOnly AgentNext "agent_next" ["Right"] "another agent's tools or policy";
     Pane KeysOnly AgentPrevious "agent_previous" ["Left"] "the agent before";
-    Pane KeysOnly RowOpen "row_open" ["Enter"] "open or choose the row; on a tool or a cell, explain it";
+    Pane KeysOnly RowOpen "row_open" ["Enter"] "open or choose the row: an agent's transcript; why a tool or a cell is so";
+
+    Agents KeysOnly StopAgent "stop_agent" ["x"] "stop this agent alone; on the first row, the whole turn";
 
     Tools KeysOnly RequestLoad "request_load" ["l"] "write a request to load it into the composer";
     Tools KeysOnly Switch "switch" ["o"] "switch the toolset off for everybody, or on again";

@@ -1,34 +1,29 @@
 //! What the assistant tells, folded into the screen's state. Every front end is told the same; this one draws it.
 
 use super::command::Cmd;
-use super::explaining;
-use super::inbox::Showing;
-use super::pane::{Overlay, PaneKind, Prompt};
-use super::state::{Focus, Retry, Session, Turn, Ui, Window};
+use super::pane::{Overlay, PaneKind};
+use super::state::{Focus, Session, Ui};
 use super::text::clean_line;
+use super::view::panes;
+use super::{cards, elsewhere, explaining};
 use crate::access::ModeName;
-use crate::agent::call::CallId;
-use crate::agent::update::{Alert, Preview, Severity};
-use crate::agent::{Ask, Command, Event, Update, UserOrigin};
+use crate::agent::update::Severity;
+use crate::agent::{Command, Event, NodeId, Update, UserOrigin};
 
 /// Takes one update in, and answers with what has to be done outside.
 pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
-    let Update { conversation, node: _, event } = update;
+    let Update { conversation, node, event } = update;
     let begins = matches!(event, Event::Session { .. });
-    let elsewhere = |session: &Session| session.conversation != conversation;
-    if !conversation.is_empty() && !begins && ui.session.as_ref().is_some_and(elsewhere) {
-        return fold_elsewhere(ui, &event, now);
+    let mut cmds = cards::tell(ui, &conversation, node, &event, now);
+    let another = |session: &Session| session.conversation != conversation;
+    if !conversation.is_empty() && !begins && ui.session.as_ref().is_some_and(another) {
+        cmds.extend(elsewhere::tell(ui, &conversation, node, &event, now));
+        return cmds;
     }
-    let mut cmds = Vec::new();
     if begins {
         begin(ui);
     }
-    ui.story.tell(&mut ui.transcript, &event, now);
-    let wrote =
-        matches!(event, Event::Delta { .. } | Event::Reasoning { .. } | Event::Retrying { .. } | Event::Usage { .. });
-    if let Some(turn) = ui.turn.as_mut().filter(|_| wrote) {
-        turn.writing = None;
-    }
+    ui.tree.tell(node, &event, now, ui.replaying);
     match event {
         Event::Session { title, agent, mode, model, rehearsal, window, tool_limit, read_only, .. } => {
             ui.session =
@@ -42,6 +37,10 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         }
         Event::Replayed => {
             ui.replaying = false;
+            // What another program runs is not seen to go on here.
+            if ui.session.as_ref().is_some_and(|session| session.read_only.is_some()) {
+                ui.tree.rest();
+            }
             cmds.push(Cmd::Submit(Command::Report));
             cmds.push(Cmd::Submit(Command::List));
         }
@@ -68,75 +67,29 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
             cmds.push(window_title(ui));
             cmds.extend(list_again(ui));
         }
-        Event::TurnStarted { at, .. } => {
-            let since = if ui.replaying { at } else { now };
-            ui.turns += 1;
-            ui.turn = Some(Turn { since, call: 0, retry: None, writing: None, stopping: false });
-        }
         Event::Said { text, origin } => {
-            if ui.replaying && origin == UserOrigin::Person {
+            // A worker's first words are its task, which nobody typed.
+            if ui.replaying && node.is_entry() && origin == UserOrigin::Person {
                 ui.composer.remember(&text);
             }
         }
-        Event::Call(line) => {
-            if let Some(turn) = &mut ui.turn {
-                turn.call = line.number;
-                turn.retry = None;
-            }
+        Event::Call(line) if node.is_entry() => {
             // A check may have changed what calls carry since the last report.
             let reported = ui.entry_report().is_none_or(|report| report.offered == (line.tools, line.tool_bytes));
             let old = !line.grown.is_empty() || !reported;
-            ui.keep_call(line);
             if old && !ui.replaying {
                 cmds.push(Cmd::Submit(Command::Report));
             }
         }
-        Event::Delta { .. } | Event::Reasoning { .. } => {
-            if let Some(turn) = &mut ui.turn {
-                turn.retry = None;
-            }
-        }
-        Event::Writing { tool, bytes } => {
-            if let Some(turn) = &mut ui.turn {
-                turn.retry = None;
-                turn.writing = Some((clean_line(&tool), bytes));
-            }
-        }
-        Event::Usage { number, usage, took_ms } => {
-            if let Some(call) = ui.calls.back_mut().filter(|call| call.line.number == number) {
-                call.usage = Some(usage);
-                call.took_ms = Some(took_ms);
-            }
-        }
-        Event::Retrying { message, ms, attempt } => {
-            if let Some(turn) = &mut ui.turn {
-                let until = now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX));
-                turn.retry = Some(Retry { message: clean_line(&message), until, attempt });
-            }
-        }
-        Event::Ask { ask, preview, changed, showing } => {
-            cmds.extend(asked(ui, ask, preview, Showing { changed, number: showing }, now));
-        }
-        Event::Answer { call, answer } => {
-            let granted = matches!(answer, crate::access::Answer::AllowedForConversation);
-            close_card(ui, call, now);
-            if granted && !ui.replaying {
-                cmds.push(Cmd::Submit(Command::Report));
-            }
-        }
-        Event::ToolResult { call, .. } => close_card(ui, call, now),
         Event::Alert(alert) => {
             if !ui.replaying {
                 ui.alert(alert, now);
             }
         }
         Event::End { .. } => {
-            ui.turn = None;
-            let open: Vec<_> = ui.inbox.calls().collect();
-            for call in open {
-                close_card(ui, call, now);
+            if node.is_entry() {
+                cmds.extend(list_again(ui));
             }
-            cmds.extend(list_again(ui));
         }
         Event::Report(report) => {
             let agent = report.agent.clone();
@@ -145,21 +98,37 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
         }
         Event::Explained { agent, tool, explanation } => explaining::answered(ui, &agent, tool, *explanation),
         Event::Conversations { list } => {
+            // Rows move as conversations change; Enter and `d` mean the one that was selected.
+            let selected = panes::selected_conversation(ui).map(|row| row.id.clone());
             ui.conversations = list;
-            let last = ui.conversations.len().saturating_sub(1);
-            let row = ui.panes.row(PaneKind::Conversations).min(last);
+            cards::name(ui);
+            let rows = panes::conversations(ui);
+            let found = rows.iter().position(|row| Some(&row.id) == selected.as_ref());
+            let row = found.unwrap_or_else(|| ui.panes.row(PaneKind::Conversations).min(rows.len().saturating_sub(1)));
             ui.panes.select(PaneKind::Conversations, row);
         }
-        Event::SideCall { .. } | Event::UnusedAllows { .. } => {}
         Event::Diagnostics { lines } => {
             ui.overlay = Some(Overlay::Text { title: "diagnostics".to_owned(), lines, scroll: 0 });
         }
-        Event::Held { .. }
+        // These concern one agent, and its own state has them.
+        Event::TurnStarted { .. }
+        | Event::Call(_)
+        | Event::Delta { .. }
+        | Event::Reasoning { .. }
+        | Event::Writing { .. }
+        | Event::Usage { .. }
+        | Event::Retrying { .. }
+        | Event::SideCall { .. }
+        | Event::UnusedAllows { .. }
+        | Event::Held { .. }
         | Event::Spawned(_)
         | Event::Waiting { .. }
         | Event::Undelivered { .. }
         | Event::Queued { .. }
         | Event::ToolCall { .. }
+        | Event::Ask { .. }
+        | Event::Answer { .. }
+        | Event::ToolResult { .. }
         | Event::Edited { .. }
         | Event::Running { .. }
         | Event::Error { .. } => {}
@@ -179,47 +148,13 @@ fn list_again(ui: &Ui) -> Option<Cmd> {
     (!ui.replaying && ui.conversations_visible()).then_some(Cmd::Submit(Command::List))
 }
 
-/// A card comes up. Where nobody looks, it rings.
-fn asked(ui: &mut Ui, ask: Ask, preview: Preview, showing: Showing, now: i64) -> Option<Cmd> {
-    let sentence = format!("{} asks: {}", asker(&ask.chain), clean_line(&ask.tool.to_string()));
-    // Calls of one answer come up in any order, as their previews are made, and a person begins with the first; but a card
-    // that they are at, or can answer already, is not taken from them.
-    let unread = ui.focus != Focus::Card && ui.inbox.shown().is_none_or(|card| card.inert_for(now) > 0);
-    ui.inbox.arrive(ask, preview, showing, now);
-    if unread {
-        ui.inbox.go_to(1);
-    }
-    mark_waiting(ui);
-    (ui.bell && ui.window == Window::Away && !ui.replaying).then_some(Cmd::Notify(sentence))
-}
-
-/// What happens in a conversation that is not in view reaches the person only where it needs them.
-fn fold_elsewhere(ui: &mut Ui, event: &Event, now: i64) -> Vec<Cmd> {
-    match event {
-        Event::Alert(alert) => ui.alert(alert.clone(), now),
-        Event::Ask { ask, .. } => {
-            let message = format!("{} asks in another conversation: {}", asker(&ask.chain), ask.tool);
-            let hint = Some("F6 lists the conversations".to_owned());
-            ui.alert(Alert { severity: Severity::Warning, message, hint }, now);
-        }
-        _ => {}
-    }
-    Vec::new()
-}
-
 fn begin(ui: &mut Ui) {
-    ui.transcript.clear();
-    ui.story.clear();
-    ui.inbox.clear();
+    ui.tree.clear();
+    ui.panes.node = NodeId::ENTRY;
     // Notices are of the conversation before. Warnings stay until a person puts them away.
     ui.alerts.retain(|shown| shown.alert.severity == Severity::Warning);
-    ui.calls.clear();
-    ui.calls_dropped = 0;
-    ui.turns = 0;
-    ui.turn = None;
     ui.searching = None;
     ui.replaying = true;
-    salvage_reason(ui, |_| true);
     if matches!(ui.overlay, Some(Overlay::Card | Overlay::Ledger { .. })) {
         ui.overlay = None;
     }
@@ -228,52 +163,9 @@ fn begin(ui: &mut Ui) {
     }
 }
 
-fn close_card(ui: &mut Ui, call: CallId, now: i64) {
-    let Some(card) = ui.inbox.remove(call, now) else { return };
-    mark_waiting(ui);
-    if let Some(text) = card.unsaved() {
-        ui.composer.remember(&text);
-        ui.flash("that ask is over; what you made of its arguments is in the composer's history", now);
-    }
-    if salvage_reason(ui, |of| of == call) {
-        ui.flash("that ask is over; your sentence is in the composer's history", now);
-    }
-    if ui.inbox.is_empty() {
-        if ui.overlay == Some(Overlay::Card) {
-            ui.overlay = None;
-        }
-        if ui.focus == Focus::Card {
-            ui.focus = Focus::Composer;
-        }
-    }
-}
-
-fn mark_waiting(ui: &mut Ui) {
-    let waiting: Vec<_> = ui.inbox.calls().collect();
-    ui.story.mark_waiting(&mut ui.transcript, &waiting);
-}
-
-/// A reason that was being typed for a card that is gone goes to history: nothing a person typed is lost.
-fn salvage_reason(ui: &mut Ui, gone: impl Fn(CallId) -> bool) -> bool {
-    match ui.prompt.take() {
-        Some(Prompt::Reason { call, line }) if gone(call) => {
-            ui.composer.remember(&line.text());
-            !line.is_empty()
-        }
-        other => {
-            ui.prompt = other;
-            false
-        }
-    }
-}
-
 fn window_title(ui: &Ui) -> Cmd {
     let title = ui.session.as_ref().and_then(|session| session.title.as_deref()).map(clean_line);
     Cmd::SetTitle(
         title.filter(|title| !title.is_empty()).map_or_else(|| "kokua".to_owned(), |title| format!("kokua: {title}")),
     )
-}
-
-fn asker(chain: &[crate::access::AgentName]) -> String {
-    clean_line(&chain.iter().map(crate::access::AgentName::as_str).collect::<Vec<_>>().join(" < "))
 }

@@ -1,21 +1,44 @@
-//! The asks that wait for a person: their order, which one is shown, and when it may be allowed. A card that has just
-//! come up is inert to *allow* until the keyboard was quiet, so that no key meant for the composer answers it.
+//! The asks that wait for a person, of every agent and every conversation: their order, which one is shown, and when it may
+//! be allowed. A card that has just come up is inert to *allow* until the keyboard was quiet, so that no key meant for the
+//! composer answers it.
 
 use ratatui::text::Line;
 
 use super::text::visible_json;
 use super::theme::Theme;
 use crate::agent::update::Preview;
-use crate::agent::{Ask, CallId};
+use crate::agent::{Ask, CallId, NodeId};
 
 /// Quiet after which a card may be allowed, milliseconds.
 pub const QUIET_MS: i64 = 400;
 /// After this a card may be allowed whatever the keyboard does, milliseconds.
 pub const QUIET_AT_MOST_MS: i64 = 1_500;
 
+/// Which card: calls are numbered for each conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CardId {
+    /// The call's conversation.
+    pub conversation: String,
+    /// The call.
+    pub call: CallId,
+}
+
+/// Who asks: where [`Card::asker`] leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Goto {
+    /// The conversation.
+    pub conversation: String,
+    /// The agent of it.
+    pub node: NodeId,
+}
+
 /// One ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
+    /// The conversation that it is of.
+    pub conversation: String,
+    /// What a person calls that conversation, where it is not the one in view.
+    pub elsewhere: Option<String>,
     /// What is asked.
     pub ask: Ask,
     /// Its extra lines.
@@ -53,6 +76,20 @@ struct LaidOut {
 }
 
 impl Card {
+    /// Which it is.
+    pub fn id(&self) -> CardId {
+        CardId { conversation: self.conversation.clone(), call: self.ask.call }
+    }
+
+    /// Who asks.
+    pub fn asker(&self) -> Goto {
+        Goto { conversation: self.conversation.clone(), node: self.ask.call.node() }
+    }
+
+    fn is(&self, id: &CardId) -> bool {
+        self.ask.call == id.call && self.conversation == id.conversation
+    }
+
     /// Milliseconds until it may be allowed; 0: now.
     pub fn inert_for(&self, now: i64) -> i64 {
         if self.armed {
@@ -89,8 +126,7 @@ impl Card {
     pub fn body(&mut self, width: u16, theme: &Theme) -> &[Line<'static>] {
         let fresh = self.laid_out.as_ref().is_some_and(|made| made.width == width && made.theme == theme.id());
         if !fresh {
-            let lines =
-                super::view::card::body(&self.ask, &self.preview, self.showing.changed, usize::from(width), theme);
+            let lines = super::view::card::body(self, usize::from(width), theme);
             self.scroll = self.scroll.min(lines.len().saturating_sub(1));
             self.laid_out = Some(LaidOut { width, theme: theme.id(), lines });
         }
@@ -115,11 +151,18 @@ pub enum Edited {
     Over,
 }
 
-/// All of them.
+/// All of them: those of the conversation in view first, by call, which is by turn, spawn and order of the calls; then those of
+/// the others, in the order in which each conversation's first one came.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Inbox {
     cards: Vec<Card>,
     shown: usize,
+    /// The conversation in view.
+    view: String,
+    /// Conversations with cards, in the order of their first.
+    arrivals: Vec<String>,
+    /// A card that the person went to: it comes up when it is told again.
+    wanted: Option<CardId>,
 }
 
 impl Inbox {
@@ -148,22 +191,49 @@ impl Inbox {
         self.shown + 1
     }
 
-    /// A call's place, from 1, if it asks.
-    pub fn place_of(&self, call: CallId) -> Option<usize> {
-        self.cards.iter().position(|card| card.ask.call == call).map(|at| at + 1)
+    /// A card's place, from 1, if it is there.
+    pub fn place_of(&self, id: &CardId) -> Option<usize> {
+        self.cards.iter().position(|card| card.is(id)).map(|at| at + 1)
+    }
+
+    /// Every card in order.
+    pub fn cards(&self) -> impl Iterator<Item = &Card> {
+        self.cards.iter()
+    }
+
+    /// The calls of the conversation in view that ask, in order.
+    pub fn calls(&self) -> impl Iterator<Item = CallId> {
+        self.of(&self.view).map(|card| card.ask.call)
+    }
+
+    /// The cards of a conversation.
+    pub fn of<'a>(&'a self, conversation: &'a str) -> impl Iterator<Item = &'a Card> {
+        self.cards.iter().filter(move |card| card.conversation == conversation)
+    }
+
+    fn rank(&self, conversation: &str) -> usize {
+        if conversation == self.view {
+            return 0;
+        }
+        1 + self.arrivals.iter().position(|of| of == conversation).unwrap_or(self.arrivals.len())
     }
 
     /// An ask arrives, or a changed one comes again. The card in the strip stays the same one.
-    pub fn arrive(&mut self, ask: Ask, preview: Preview, showing: Showing, now: i64) {
-        let call = ask.call;
-        let in_strip = self.shown().map(|card| card.ask.call);
-        let old = self.cards.iter().position(|card| card.ask.call == call).map(|at| self.cards.remove(at));
+    pub fn arrive(&mut self, conversation: &str, ask: Ask, preview: Preview, showing: Showing, now: i64) {
+        let id = CardId { conversation: conversation.to_owned(), call: ask.call };
+        let in_strip = self.shown().map(Card::id);
+        let old = self.place_of(&id).map(|place| self.cards.remove(place - 1));
         // The same question again: what a person wrote was not taken, and is still theirs, unless it says the same.
         let edited = old.filter(|old| old.ask == ask).and_then(|old| old.edited);
         let edited = edited.filter(|text| serde_json::from_str(text).ok().as_ref() != Some(&ask.arguments));
-        // Calls are numbered in the order of turn, spawn and call, so their numbers are the order of the inbox.
-        let at = self.cards.partition_point(|card| card.ask.call < call);
+        if !self.arrivals.contains(&id.conversation) {
+            self.arrivals.push(id.conversation.clone());
+        }
+        let order = (self.rank(conversation), ask.call);
+        let at = self.cards.partition_point(|card| (self.rank(&card.conversation), card.ask.call) < order);
         let card = Card {
+            conversation: id.conversation.clone(),
+            elsewhere: None,
             ask,
             preview,
             showing,
@@ -177,12 +247,21 @@ impl Inbox {
             laid_out: None,
         };
         self.cards.insert(at, card);
-        self.shown = in_strip.and_then(|call| self.place_of(call)).map_or(at, |place| place - 1);
+        self.shown = in_strip.and_then(|id| self.place_of(&id)).map_or(at, |place| place - 1);
+        if self.wanted.as_ref() == Some(&id) {
+            self.wanted = None;
+            self.shown = at;
+        }
     }
 
-    /// A call's ask is over. If it was the one in the strip, the next comes up and is inert again.
-    pub fn remove(&mut self, call: CallId, now: i64) -> Option<Card> {
-        let at = self.cards.iter().position(|card| card.ask.call == call)?;
+    /// The person went to where this card is: it comes up when it is told again.
+    pub fn want(&mut self, id: CardId) {
+        self.wanted = Some(id);
+    }
+
+    /// A card's ask is over. If it was the one in the strip, the next comes up and is inert again.
+    pub fn remove(&mut self, id: &CardId, now: i64) -> Option<Card> {
+        let at = self.place_of(id)? - 1;
         let card = self.cards.remove(at);
         if at < self.shown {
             self.shown -= 1;
@@ -192,12 +271,37 @@ impl Inbox {
                 next.come_up(now);
             }
         }
+        let cards = &self.cards;
+        self.arrivals.retain(|of| cards.iter().any(|card| card.conversation == *of));
         Some(card)
     }
 
+    /// A conversation comes into view: its cards are told anew, those of the others stay. Answers with the ones that went.
+    pub fn begin(&mut self, view: &str, now: i64) -> Vec<Card> {
+        let ids: Vec<_> = self.of(view).map(Card::id).collect();
+        let gone = ids.iter().filter_map(|id| self.remove(id, now)).collect();
+        let in_strip = self.shown().map(Card::id);
+        view.clone_into(&mut self.view);
+        let mut cards = std::mem::take(&mut self.cards);
+        cards.sort_by_key(|card| (self.rank(&card.conversation), card.ask.call));
+        self.cards = cards;
+        self.shown = in_strip.and_then(|id| self.place_of(&id)).map_or(0, |place| place - 1);
+        gone
+    }
+
+    /// What a person calls the conversations that are not in view.
+    pub fn name(&mut self, name: impl Fn(&str) -> String) {
+        for card in &mut self.cards {
+            let elsewhere = (card.conversation != self.view).then(|| name(&card.conversation));
+            if card.elsewhere != elsewhere {
+                (card.elsewhere, card.laid_out) = (elsewhere, None);
+            }
+        }
+    }
+
     /// The person wrote this as the arguments of a call, outside.
-    pub fn edited(&mut self, call: CallId, text: &str) -> Edited {
-        let Some(card) = self.cards.iter_mut().find(|card| card.ask.call == call && !card.answered) else {
+    pub fn edited(&mut self, id: &CardId, text: &str) -> Edited {
+        let Some(card) = self.cards.iter_mut().find(|card| card.is(id) && !card.answered) else {
             return Edited::Over;
         };
         if card.text_to_edit() == text {
@@ -213,16 +317,6 @@ impl Inbox {
         for card in &mut self.cards {
             card.come_up(now);
         }
-    }
-
-    /// The calls that ask, in order.
-    pub fn calls(&self) -> impl Iterator<Item = CallId> {
-        self.cards.iter().map(|card| card.ask.call)
-    }
-
-    /// Every ask is over.
-    pub fn clear(&mut self) {
-        *self = Self::default();
     }
 
     /// The person moves on to the next (1) or previous (-1), around the end.

@@ -4,7 +4,8 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
-use crate::agent::{CallId, Update};
+use super::inbox::CardId;
+use crate::agent::Update;
 
 /// A key without its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -211,12 +212,12 @@ pub struct Mouse {
 }
 
 /// What text an editor was opened on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EditorPurpose {
     /// The composer's draft.
     Draft,
     /// The arguments of a call that asks, as JSON.
-    Arguments(CallId),
+    Arguments(CardId),
 }
 
 /// One message. Each is handed to [`super::update()`] with the time it arrived.

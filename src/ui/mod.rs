@@ -5,8 +5,10 @@
 
 mod act;
 pub mod action;
+mod cards;
 mod command;
 pub mod composer;
+mod elsewhere;
 mod explaining;
 mod fold;
 pub mod inbox;
@@ -15,11 +17,13 @@ pub mod line;
 mod message;
 pub mod pane;
 pub mod slash;
+mod spent;
 mod state;
 mod story;
 pub mod text;
 pub mod theme;
 pub mod transcript;
+mod tree;
 mod update;
 pub mod view;
 

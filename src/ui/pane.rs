@@ -1,9 +1,10 @@
 //! State of the side panes and of the views that cover the transcript: which is open, its row and its filter.
 
 use super::explaining::Explaining;
+use super::inbox::CardId;
 use super::line::LineInput;
 use crate::access::AgentName;
-use crate::agent::CallId;
+use crate::agent::NodeId;
 
 /// A side pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,7 +60,9 @@ pub struct Panes {
     pub opened: Opened,
     /// The agent whose tools and policy are shown; `None`: the entry agent.
     pub agent: Option<AgentName>,
-    /// Selected row of each, in the order of [`PaneKind::ALL`].
+    /// The agent on the selected row of the agents pane: its row moves as others are spawned.
+    pub node: NodeId,
+    /// Selected row of each of the others, in the order of [`PaneKind::ALL`].
     rows: [usize; 4],
     /// What the policy pane shows.
     pub policy_view: PolicyView,
@@ -81,6 +84,7 @@ impl Default for Panes {
             kind: PaneKind::Tools,
             opened: Opened::ByWidth,
             agent: None,
+            node: NodeId::ENTRY,
             rows: [0; 4],
             policy_view: PolicyView::Lists,
             matrix_row: 0,
@@ -155,8 +159,8 @@ pub enum Prompt {
     Search(LineInput),
     /// Why a call is denied.
     Reason {
-        /// The call.
-        call: CallId,
+        /// Which.
+        card: CardId,
         /// The sentence.
         line: LineInput,
     },
@@ -170,5 +174,12 @@ pub enum Prompt {
         id: String,
         /// Its title.
         title: String,
+    },
+    /// A conversation is open in another program: Enter looks at it read-only, any other key leaves it.
+    Held {
+        /// Its id.
+        id: String,
+        /// Who has it: a sentence.
+        holder: String,
     },
 }

@@ -2,20 +2,18 @@
 //! clock and no terminal.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use super::action::KeyMap;
 use super::composer::Composer;
 use super::inbox::Inbox;
 use super::layout::{self, Columns, Layout, Wants};
 use super::pane::{Opened, Overlay, PaneKind, Panes, Prompt};
-use super::story::Story;
 use super::theme::{Colours, Theme};
 use super::transcript::Transcript;
-use crate::access::offer::RowState;
-use crate::access::{AgentName, AgentReport, Ledger, ModeName};
-use crate::agent::Usage;
-use crate::agent::update::{Alert, CallLine, ConversationSummary, Severity};
+use super::tree::{ModelCall, Tree, Turn};
+use crate::access::{AgentName, AgentReport, ModeName};
+use crate::agent::NodeId;
+use crate::agent::update::{Alert, ConversationSummary, Severity};
 
 /// How long a passing hint stays, milliseconds.
 pub(super) const FLASH_MS: i64 = 2_000;
@@ -23,8 +21,6 @@ pub(super) const FLASH_MS: i64 = 2_000;
 const NOTICE_MS: i64 = 8_000;
 /// Alerts kept.
 const ALERTS: usize = 50;
-/// Model calls whose ledger and bytes are kept.
-const MODEL_CALLS: usize = 2_000;
 /// Rows of a card beside its arguments: heading, keys and rule.
 pub(super) const CARD_FRAME_ROWS: u16 = 3;
 
@@ -66,47 +62,6 @@ pub struct Session {
     pub tool_limit: Option<usize>,
     /// Nothing can be said here: who has it open.
     pub read_only: Option<String>,
-}
-
-/// A failed model call that will be tried again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Retry {
-    /// What went wrong.
-    pub message: String,
-    /// When it is tried again, milliseconds.
-    pub until: i64,
-    /// Which try that is.
-    pub attempt: u32,
-}
-
-/// The running turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Turn {
-    /// When it began, as this screen saw it.
-    pub since: i64,
-    /// The model call it is in; 0 before the first.
-    pub call: u32,
-    /// The call that the model writes, and bytes of its arguments so far.
-    pub writing: Option<(String, usize)>,
-    /// A failure that waits for its next try.
-    pub retry: Option<Retry>,
-    /// A stop was asked for.
-    pub stopping: bool,
-}
-
-/// One model call of the conversation.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct ModelCall {
-    /// Its turn among the conversation's, from 1.
-    pub turn: usize,
-    /// Its rule, without the ledger.
-    pub line: CallLine,
-    /// Who was in it, where that is known.
-    pub ledger: Option<Arc<Ledger>>,
-    /// Its tokens, once it ended.
-    pub usage: Option<Usage>,
-    /// How long it took, milliseconds.
-    pub took_ms: Option<u64>,
 }
 
 /// An alert in the strip.
@@ -160,13 +115,7 @@ pub struct Ui {
     pub(super) window: Window,
     pub(super) replaying: bool,
     pub(super) session: Option<Session>,
-    pub(super) turn: Option<Turn>,
-    /// Turns of the conversation that have begun.
-    pub(super) turns: usize,
-    pub(super) calls: VecDeque<ModelCall>,
-    pub(super) calls_dropped: usize,
-    pub(super) transcript: Transcript,
-    pub(super) story: Story,
+    pub(super) tree: Tree,
     pub(super) composer: Composer,
     pub(super) inbox: Inbox,
     pub(super) reports: BTreeMap<AgentName, AgentReport>,
@@ -177,6 +126,8 @@ pub struct Ui {
     pub(super) overlay: Option<Overlay>,
     pub(super) prompt: Option<Prompt>,
     pub(super) searching: Option<String>,
+    /// When the assistant was last told that somebody is here (P12).
+    pub(super) presence_told: Option<i64>,
     flash: Option<(String, i64)>,
     armed: Option<(Armed, i64)>,
 }
@@ -200,12 +151,7 @@ impl Ui {
             window: Window::Focused,
             replaying: false,
             session: None,
-            turn: None,
-            turns: 0,
-            calls: VecDeque::new(),
-            calls_dropped: 0,
-            transcript: Transcript::new(),
-            story: Story::new(settings.reasoning),
+            tree: Tree::new(settings.reasoning),
             composer: Composer::default(),
             inbox: Inbox::default(),
             reports: BTreeMap::new(),
@@ -216,6 +162,7 @@ impl Ui {
             overlay: None,
             prompt: None,
             searching: None,
+            presence_told: None,
             flash: None,
             armed: None,
         }
@@ -223,7 +170,12 @@ impl Ui {
 
     /// Whether a turn runs.
     pub fn is_running(&self) -> bool {
-        self.turn.is_some()
+        self.turn().is_some()
+    }
+
+    /// Why nothing can be said in the conversation in view: who has it open, as a sentence.
+    pub(super) fn read_only(&self) -> Option<String> {
+        self.session.as_ref()?.read_only.as_deref().map(super::text::clean_line)
     }
 
     /// Whether mouse reports are wanted.
@@ -259,9 +211,11 @@ impl Ui {
         }
         let mut wake: Option<i64> = None;
         let mut at = |ms: i64| wake = Some(wake.map_or(ms, |sooner| sooner.min(ms)).max(1));
-        if let Some(turn) = &self.turn {
+        // Workers run within the turn, and their clocks move with its own.
+        if let Some(turn) = self.turn() {
             at(1_000 - (now - turn.since).rem_euclid(1_000));
-            if let Some(retry) = turn.retry.as_ref().filter(|retry| retry.until > now) {
+            let shown = self.tree.viewed().run.as_ref().and_then(|run| run.retry.as_ref());
+            if let Some(retry) = shown.filter(|retry| retry.until > now) {
                 at((retry.until - now - 1).rem_euclid(1_000) + 1);
             }
         }
@@ -325,33 +279,29 @@ impl Ui {
         self.alert(Alert { severity: Severity::Notice, message: message.into(), hint: None }, now);
     }
 
-    /// Keeps a model call; a ledger that did not change is the one of the call before. One that a log did not keep is
-    /// not taken from there: what the call carried says so.
-    pub(super) fn keep_call(&mut self, mut line: CallLine) {
-        let carried = |ledger: &Arc<Ledger>| {
-            let offered = ledger.tools.iter().filter(|tool| tool.state == RowState::Offered);
-            offered.fold((0, 0), |(tools, bytes), tool| (tools + 1, bytes + tool.bytes))
-                == (line.tools, line.tool_bytes)
-        };
-        let ledger = match line.ledger.take() {
-            Some(ledger) => Some(Arc::new(ledger)),
-            None => self.calls.back().and_then(|call| call.ledger.clone()).filter(carried),
-        };
-        let again = |call: &&mut ModelCall| call.turn == self.turns && call.line.number == line.number;
-        if let Some(call) = self.calls.back_mut().filter(again) {
-            (call.line, call.ledger) = (line, ledger);
-            return;
-        }
-        if self.calls.len() >= MODEL_CALLS {
-            self.calls.pop_front();
-            self.calls_dropped += 1;
-        }
-        self.calls.push_back(ModelCall { turn: self.turns, line, ledger, usage: None, took_ms: None });
+    /// The turn that runs: the entry agent's.
+    pub(super) fn turn(&self) -> Option<&Turn> {
+        self.tree.entry().run.as_ref()
     }
 
-    /// The model call at this place among all of the conversation, if it is still kept.
+    /// The turn that runs, to change it.
+    pub(super) fn turn_mut(&mut self) -> Option<&mut Turn> {
+        self.tree.get_mut(NodeId::ENTRY).and_then(|entry| entry.run.as_mut())
+    }
+
+    /// The transcript that is looked at.
+    pub(super) fn transcript(&self) -> &Transcript {
+        &self.tree.viewed().scene.transcript
+    }
+
+    /// The transcript that is looked at, to change it.
+    pub(super) fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.tree.viewed_mut().scene.transcript
+    }
+
+    /// The model call at this place among those of the agent that is looked at, if it is still kept.
     pub(super) fn model_call(&self, place: usize) -> Option<&ModelCall> {
-        self.calls.get(place.checked_sub(self.calls_dropped)?)
+        self.tree.viewed().scene.model_call(place)
     }
 
     /// The report that panes show.
@@ -375,8 +325,7 @@ impl Ui {
 
     /// Tools and bytes that a call of the entry agent carries: made now, as reported; before any report, its last.
     pub(super) fn carries(&self) -> Option<(usize, usize)> {
-        let last = || self.calls.back().map(|call| (call.line.tools, call.line.tool_bytes));
-        self.entry_report().map(|report| report.offered).or_else(last)
+        self.entry_report().map(|report| report.offered).or(self.tree.entry().carried)
     }
 
     /// Whether a side pane is drawn, in whatever layout.
@@ -399,8 +348,13 @@ impl Ui {
         if self.composer.history_search().is_some() {
             return " history › ".to_owned();
         }
-        let name = self.session.as_ref().map_or("kokua", |session| session.agent.as_str());
-        format!(" to {} › ", super::text::truncate(&super::text::clean_line(name), 20))
+        if self.read_only().is_some() {
+            return " read-only › ".to_owned();
+        }
+        let viewed = self.tree.viewed();
+        let name = if self.session.is_some() { viewed.name.as_str() } else { "kokua" };
+        let name = super::text::truncate(name, 24);
+        if viewed.has_ended() { format!(" {name} has ended › ") } else { format!(" to {name} › ") }
     }
 
     /// Columns of the shown card's body.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
 use crate::agent::message::CallKind;
-use crate::agent::{CallId, CallLine, Event};
+use crate::agent::{CallId, CallLine, Event, NodeId, Severity, UserOrigin};
 
 /// A tool call whose block may still change.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ struct Open {
 pub(super) struct Story {
     agent: String,
     tool_limit: Option<usize>,
+    /// What a worker is asked to do comes first; nobody typed it.
+    task_follows: bool,
     unfold_reasoning: bool,
     said: Option<BlockId>,
     reasoned: Option<BlockId>,
@@ -36,11 +38,6 @@ impl Story {
     /// A story without a beginning. `unfold_reasoning`: show reasoning whole.
     pub(super) fn new(unfold_reasoning: bool) -> Self {
         Self { unfold_reasoning, ..Self::default() }
-    }
-
-    /// Another conversation begins.
-    pub(super) fn clear(&mut self) {
-        *self = Self::new(self.unfold_reasoning);
     }
 
     /// The block of a tool call.
@@ -61,6 +58,7 @@ impl Story {
                 | Event::ToolCall { .. }
                 | Event::Call(_)
                 | Event::Said { .. }
+                | Event::Waiting { .. }
                 | Event::Error { .. }
                 | Event::End { .. }
         ) {
@@ -77,17 +75,31 @@ impl Story {
                 agent.as_str().clone_into(&mut self.agent);
                 self.tool_limit = *tool_limit;
             }
-            Event::TurnStarted { agent: Some(agent), .. } => agent.as_str().clone_into(&mut self.agent),
+            Event::TurnStarted { agent: Some(agent), .. } => self.agent = called(agent.as_str()),
+            Event::Spawned(spawned) => {
+                self.agent = called(spawned.agent.as_str());
+                self.task_follows = true;
+                if !spawned.toolsets.is_empty() {
+                    let names: Vec<_> = spawned.toolsets.iter().map(crate::access::ToolsetName::as_str).collect();
+                    transcript.push(Block::Note(format!("composed from {}", names.join(", "))));
+                }
+            }
             Event::Said { text, origin } => {
                 if let Some(at) = self.queued.iter().position(|(_, queued)| queued == text) {
                     transcript.remove(self.queued.remove(at).0);
                 }
-                let delivery = Delivery::Delivered;
-                transcript.push(Block::User { text: text.clone(), origin: *origin, delivery });
+                let said = || (None, text.clone());
+                let (from, text) = match origin {
+                    UserOrigin::Agent => sender(text).map_or_else(said, |(from, text)| (Some(from), text)),
+                    UserOrigin::Person if std::mem::take(&mut self.task_follows) => (Some("task"), text.clone()),
+                    _ => said(),
+                };
+                let from = from.map(str::to_owned);
+                transcript.push(Block::User { from, text, origin: *origin, delivery: Delivery::Delivered });
             }
             Event::Queued { text } => {
-                let origin = crate::agent::UserOrigin::Person;
-                let block = Block::User { text: text.clone(), origin, delivery: Delivery::Queued };
+                let (origin, delivery) = (UserOrigin::Person, Delivery::Queued);
+                let block = Block::User { from: None, text: text.clone(), origin, delivery };
                 self.queued.push((transcript.push(block), text.clone()));
             }
             Event::Call(line) => {
@@ -168,6 +180,17 @@ impl Story {
                 transcript.push(Block::End(end.clone()));
                 self.last_rule = None;
             }
+            Event::Waiting { workers } => {
+                let words = format!("answered; the turn stays open for {}", workers.join(", "));
+                transcript.push(Block::Note(words));
+            }
+            Event::Undelivered { from, to, text } => {
+                transcript.push(Block::Alert {
+                    severity: Severity::Notice,
+                    message: format!("{from} wrote to {to}, and nobody read it: {text}"),
+                    hint: None,
+                });
+            }
             Event::Replayed
             | Event::Window { .. }
             | Event::Mode { .. }
@@ -180,9 +203,6 @@ impl Story {
             | Event::Conversations { .. }
             | Event::UnusedAllows { .. }
             | Event::Held { .. }
-            | Event::Spawned(_)
-            | Event::Waiting { .. }
-            | Event::Undelivered { .. }
             | Event::Diagnostics { .. } => {}
         }
     }
@@ -261,13 +281,22 @@ impl Story {
         }
     }
 
-    /// Marks the calls that wait with their places.
-    pub(super) fn mark_waiting(&self, transcript: &mut Transcript, waiting: &[CallId]) {
-        for (at, call) in waiting.iter().enumerate() {
-            if let Some(open) = self.open.get(call) {
-                let state = ToolState::Waits { place: at + 1, of: waiting.len() };
-                edit_row(transcript, open.block, |row| row.state = state);
-            }
+    /// Tells one event of a worker: a line under the row of the call that spawned it, or one above it.
+    pub(super) fn tell_below(&self, transcript: &mut Transcript, node: NodeId, event: &Event, now: i64) {
+        let row = match event {
+            Event::Spawned(spawned) => self.block_of(spawned.call),
+            _ => None,
+        };
+        transcript.tell_work(row, node, event, now);
+    }
+
+    /// Marks a call that waits with its place among all that do.
+    pub(super) fn mark_waiting(&self, transcript: &mut Transcript, call: CallId, place: usize, of: usize) {
+        let Some(open) = self.open.get(&call) else { return };
+        let state = ToolState::Waits { place, of };
+        let same = matches!(transcript.get(open.block), Some(Block::Tool(row)) if row.state == state);
+        if !same {
+            edit_row(transcript, open.block, |row| row.state = state);
         }
     }
 
@@ -282,6 +311,21 @@ impl Story {
             });
         }
     }
+}
+
+/// What an agent's words stand under: a composed worker's own label.
+fn called(agent: &str) -> String {
+    agent.strip_prefix("composed:").unwrap_or(agent).to_owned()
+}
+
+/// The sender of a message from another agent, and its words without the mark that says so (D6). What the mark says beside
+/// the sender stays with the words.
+fn sender(text: &str) -> Option<(&str, String)> {
+    let (mark, words) = text.strip_prefix("[message from ")?.split_once("] ")?;
+    Some(match mark.split_once(", ") {
+        Some((from, more)) => (from, format!("({more}) {words}")),
+        None => (mark, words.to_owned()),
+    })
 }
 
 fn edit_row(transcript: &mut Transcript, id: BlockId, edit: impl FnOnce(&mut ToolRow)) {

@@ -8,6 +8,7 @@ mod item;
 mod layout;
 mod search;
 mod window;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -20,10 +21,15 @@ pub use item::Fold;
 pub(in crate::ui) use layout::crowd;
 pub use search::Found;
 pub use window::{End, Window};
+pub use work::{WORK_LINES, Work};
+
+use std::collections::HashMap;
 
 use item::Item;
 use search::Search;
 use window::{Anchor, Move};
+
+use crate::agent::NodeId;
 
 /// The blocks of one conversation or one worker, and where in them the view stands.
 #[derive(Debug, Default)]
@@ -39,6 +45,8 @@ pub struct Transcript {
     selected: Option<BlockId>,
     search: Option<Search>,
     ticking: Vec<BlockId>,
+    /// The row under which each worker's lines stand.
+    works: HashMap<NodeId, BlockId>,
     now: i64,
     frame: u64,
     below: usize,

@@ -6,26 +6,32 @@ use super::action::{Action, Context};
 use super::command::Cmd;
 use super::composer::Pasted;
 use super::fold::fold;
-use super::inbox::Edited;
+use super::inbox::{CardId, Edited};
 use super::line::LineInput;
 use super::message::{EditorPurpose, Key, KeyCode, Mouse, MouseKind, Msg};
 use super::pane::{Overlay, PaneKind, Prompt};
 use super::state::{Focus, Ui, Window};
 use crate::access::Answer;
-use crate::agent::{CallId, Command};
+use crate::agent::Command;
 
+/// How often the assistant is told that somebody is here, milliseconds.
+const PRESENT_MS: i64 = 60_000;
 /// Lines that one turn of the wheel scrolls.
 const WHEEL: isize = 3;
 
 /// Takes one message in. `now` is when it arrived, milliseconds since the Unix epoch. The answer is carried out in order.
 pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
     match msg {
-        Msg::Key(key) => press(ui, key, now),
+        Msg::Key(key) => {
+            let mut cmds: Vec<_> = present(ui, now).into_iter().collect();
+            cmds.extend(press(ui, key, now));
+            cmds
+        }
         Msg::Paste(text) => {
             ui.inbox.key_pressed(now);
             ui.disarm();
             paste(ui, &text, now);
-            Vec::new()
+            present(ui, now).into_iter().collect()
         }
         Msg::Mouse(mouse) => pointed(ui, mouse, now),
         Msg::Resize { width, height } => {
@@ -56,7 +62,7 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
             ui.composer.edited_outside(&text);
             Vec::new()
         }
-        Msg::EditorReturned { purpose: EditorPurpose::Arguments(call), text: Ok(text) } => edited(ui, call, text, now),
+        Msg::EditorReturned { purpose: EditorPurpose::Arguments(card), text: Ok(text) } => edited(ui, card, text, now),
         Msg::Notice(text) => {
             ui.notice(text, now);
             Vec::new()
@@ -64,10 +70,21 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
     }
 }
 
-fn edited(ui: &mut Ui, call: CallId, text: String, now: i64) -> Vec<Cmd> {
-    match ui.inbox.edited(call, &text) {
+/// Says that somebody is here (P12): at most once a minute.
+fn present(ui: &mut Ui, now: i64) -> Option<Cmd> {
+    // A clock that was set back must not make a person absent.
+    if ui.presence_told.is_some_and(|told| (told..told + PRESENT_MS).contains(&now)) {
+        return None;
+    }
+    ui.presence_told = Some(now);
+    Some(Cmd::Submit(Command::Present))
+}
+
+fn edited(ui: &mut Ui, card: CardId, text: String, now: i64) -> Vec<Cmd> {
+    match ui.inbox.edited(&card, &text) {
         Edited::Changed => {
-            return vec![Cmd::Submit(Command::Edit { conversation: ui.conversation(), call, arguments: text })];
+            let CardId { conversation, call } = card;
+            return vec![Cmd::Submit(Command::Edit { conversation, call, arguments: text })];
         }
         Edited::Unchanged => ui.flash("unchanged: the card stands as it was", now),
         Edited::Over => {
@@ -87,7 +104,10 @@ fn paste(ui: &mut Ui, text: &str, now: i64) {
             | Prompt::FilterTools(line)
             | Prompt::FilterConversations(line),
         ) => line.insert(text),
-        Some(Prompt::Delete { .. }) | None => {
+        Some(Prompt::Delete { .. } | Prompt::Held { .. }) | None => {
+            if matches!(ui.prompt, Some(Prompt::Held { .. })) {
+                ui.prompt = None;
+            }
             if let Some(Overlay::Palette { query, selected }) = &mut ui.overlay {
                 query.insert(text);
                 *selected = 0;
@@ -111,7 +131,7 @@ fn contexts(ui: &Ui) -> &'static [Context] {
         (None, Focus::Composer) => &[Context::Composer, Context::Everywhere],
         (None, Focus::Transcript) => &[Context::Transcript, Context::Everywhere],
         (None, Focus::Pane) => match ui.pane() {
-            PaneKind::Agents => &[Context::Pane, Context::Everywhere],
+            PaneKind::Agents => &[Context::Agents, Context::Pane, Context::Everywhere],
             PaneKind::Tools => &[Context::Tools, Context::Pane, Context::Everywhere],
             PaneKind::Policy => &[Context::Policy, Context::Pane, Context::Everywhere],
             PaneKind::Conversations => &[Context::Conversations, Context::Pane, Context::Everywhere],
@@ -198,13 +218,22 @@ fn prompt_key(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
         ui.flash(format!("kept: {}", super::text::clean_line(&title)), now);
         return Vec::new();
     }
+    if let Some(Prompt::Held { id, .. }) = &ui.prompt {
+        let id = id.clone();
+        ui.prompt = None;
+        if key.code == KeyCode::Enter {
+            return vec![Cmd::Submit(Command::OpenReadOnly { id })];
+        }
+        // It came up by itself: a key of something else does what it does.
+        return if leave { Vec::new() } else { press(ui, key, now) };
+    }
     if leave {
         match ui.prompt.take() {
             Some(Prompt::Search(_)) => end_search(ui),
             Some(Prompt::FilterTools(_)) => ui.panes.tool_filter.clear(),
             Some(Prompt::FilterConversations(_)) => ui.panes.conversation_filter.clear(),
             Some(Prompt::Reason { line, .. }) => ui.composer.remember(&line.text()),
-            Some(Prompt::Delete { .. }) | None => {}
+            Some(Prompt::Delete { .. } | Prompt::Held { .. }) | None => {}
         }
         return Vec::new();
     }
@@ -218,15 +247,15 @@ fn prompt_key(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
                 }
                 Vec::new()
             }
-            Some(Prompt::Reason { call, line }) => deny(ui, call, &line, now),
-            Some(Prompt::FilterTools(_) | Prompt::FilterConversations(_) | Prompt::Delete { .. }) | None => Vec::new(),
+            Some(Prompt::Reason { card, line }) => deny(ui, &card, &line, now),
+            _ => Vec::new(),
         };
     }
     if let (Some(Prompt::Search(_)), KeyCode::Up | KeyCode::Down) = (&ui.prompt, key.code) {
         if key.code == KeyCode::Up {
-            ui.transcript.search_previous();
+            ui.transcript_mut().search_previous();
         } else {
-            ui.transcript.search_next();
+            ui.transcript_mut().search_next();
         }
         return Vec::new();
     }
@@ -248,7 +277,7 @@ fn prompt_changed(ui: &mut Ui) {
     match &ui.prompt {
         Some(Prompt::Search(line)) => {
             let words = line.text();
-            ui.transcript.search(&words);
+            ui.transcript_mut().search(&words);
             ui.searching = (!words.is_empty()).then_some(words);
         }
         Some(Prompt::FilterTools(line)) => {
@@ -259,18 +288,18 @@ fn prompt_changed(ui: &mut Ui) {
             ui.panes.conversation_filter = line.text();
             ui.panes.select(PaneKind::Conversations, 0);
         }
-        Some(Prompt::Reason { .. } | Prompt::Delete { .. }) | None => {}
+        Some(Prompt::Reason { .. } | Prompt::Delete { .. } | Prompt::Held { .. }) | None => {}
     }
 }
 
 pub(super) fn end_search(ui: &mut Ui) {
-    ui.transcript.end_search();
+    ui.transcript_mut().end_search();
     ui.searching = None;
 }
 
-fn deny(ui: &mut Ui, call: CallId, line: &LineInput, now: i64) -> Vec<Cmd> {
+fn deny(ui: &mut Ui, card: &CardId, line: &LineInput, now: i64) -> Vec<Cmd> {
     // The card that was up when the sentence was begun is the one that it denies.
-    let Some(place) = ui.inbox.place_of(call) else { return Vec::new() };
+    let Some(place) = ui.inbox.place_of(card) else { return Vec::new() };
     ui.inbox.go_to(place);
     let reason = line.text();
     let reason = reason.trim();
@@ -308,7 +337,7 @@ fn pointed(ui: &mut Ui, mouse: Mouse, now: i64) -> Vec<Cmd> {
     } else if at(layout.right) || (at(layout.main) && ui.main_covered()) {
         super::act::move_row(ui, lines);
     } else {
-        ui.transcript.scroll(lines);
+        ui.transcript_mut().scroll(lines);
     }
     Vec::new()
 }

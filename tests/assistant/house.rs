@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use kokua::access::audit;
-use kokua::access::declare::{EntryList, Pair};
+use kokua::access::declare::{Background, EntryList, Pair};
 use kokua::access::{
     AgentDeclaration, AgentName, Answer, Attendance, Available, Declarations, Kind, Registry, Risk, Span, Spanned,
     ToolsetFacts, ToolsetName, World,
@@ -17,7 +17,8 @@ use kokua::access::{
 use kokua::agent::command::Switched;
 use kokua::agent::update::Preview;
 use kokua::agent::{
-    CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, Record, Request, Update,
+    CallId, CallKind, Command, ConversationSummary, Delta, Ending, Event, Failure, FailureKind, Message, NodeId,
+    Record, Request, Retry, TurnEnd, Update,
 };
 use kokua::assistant::build::build;
 use kokua::assistant::capabilities::Capabilities;
@@ -26,10 +27,12 @@ use kokua::assistant::ports::{
     Audit, Audited, Cause, Log, Model, Models, Opened, PortError, Read, Store, Surroundings, Switches,
 };
 use kokua::assistant::{AgentSettings, Handle, Opening, Setup, Titles, start};
+use kokua::config::{self, Locations, Source};
 use kokua::store;
-use kokua::tool::{BuildError, CallContext, Check, Output, Services, Tool, ToolSpec, Toolset};
+use kokua::tool::{Agents, BuildError, CallContext, Check, Output, Services, Tool, ToolSpec, Toolset};
+use kokua::toolsets;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 /// A test that waits longer than this for an event has failed. It is a deadline, not a pace.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -78,26 +81,68 @@ pub(crate) fn load(toolset: &str) -> Play {
     calls(&[("load_tools", json!({ "name": toolset }))])
 }
 
+/// A call of `spawn_subagent`.
+pub(crate) fn spawn(agent: &str, task: &str) -> (&'static str, Value) {
+    ("spawn_subagent", json!({ "agent_type": agent, "task": task }))
+}
+
+/// The same in the background.
+pub(crate) fn spawn_beside(agent: &str, task: &str) -> (&'static str, Value) {
+    ("spawn_subagent", json!({ "agent_type": agent, "task": task, "background": true }))
+}
+
 /// An answer that the test speaks itself.
 pub(crate) fn sent() -> (mpsc::UnboundedSender<Piece>, Play) {
     let (sender, receiver) = mpsc::unbounded_channel();
     (sender, Play::Sent(receiver))
 }
 
+/// What an agent answers by a rule instead of a script.
+type Rule = Box<dyn Fn(&Request) -> Option<Play> + Send>;
+
 #[derive(Default)]
 pub(crate) struct Script {
     plays: Mutex<VecDeque<Play>>,
+    /// The answers of those whose first user message is this: workers, by their task.
+    tasks: Mutex<BTreeMap<String, VecDeque<Play>>>,
+    rule: Mutex<Option<Rule>>,
+    /// Agents whose model can't be used.
+    unusable: Mutex<BTreeSet<String>>,
     titles: Mutex<VecDeque<Play>>,
     requests: Mutex<Vec<Request>>,
     /// What its server says of its window, each time that it is asked.
     windows: Mutex<VecDeque<Option<u64>>>,
 }
 
+/// The first thing that was said in a request: of a worker, its task.
+pub(crate) fn task(request: &Request) -> &str {
+    let first = request.messages.iter().find_map(|message| match message {
+        Message::User(user) => Some(user.text.as_str()),
+        _ => None,
+    });
+    first.unwrap_or_default()
+}
+
+impl Script {
+    fn play(&self, request: &Request) -> Play {
+        if request.kind == CallKind::Title {
+            return lock(&self.titles).pop_front().expect("a play for every title");
+        }
+        if let Some(play) = lock(&self.rule).as_ref().and_then(|rule| rule(request)) {
+            return play;
+        }
+        if let Some(plays) = lock(&self.tasks).get_mut(task(request)) {
+            return plays.pop_front().unwrap_or_else(|| panic!("no play left for '{}'", task(request)));
+        }
+        lock(&self.plays).pop_front().expect("a play for every model call")
+    }
+}
+
 impl Model for Script {
     fn stream(&self, request: Request) -> BoxStream<'static, Piece> {
-        let plays = if request.kind == CallKind::Title { &self.titles } else { &self.plays };
+        let play = self.play(&request);
         lock(&self.requests).push(request);
-        match lock(plays).pop_front().expect("a play for every model call") {
+        match play {
             Play::Says(pieces) => stream::iter(pieces).boxed(),
             Play::Sent(mut pieces) => stream::poll_fn(move |context| pieces.poll_recv(context)).boxed(),
             Play::Endless(delta, taken) => stream::repeat_with(move || {
@@ -188,6 +233,25 @@ impl Shelf {
         *lock(&self.refuses) = None;
     }
 
+    /// Another program has this conversation open from here on, or lets go of it.
+    pub(crate) fn hold(&self, id: &str) {
+        lock(&self.open).insert(id.to_owned());
+    }
+
+    pub(crate) fn let_go(&self, id: &str) {
+        lock(&self.open).remove(id);
+    }
+
+    /// Whoever has it open writes this.
+    pub(crate) fn write(&self, id: &str, record: Record) {
+        lock(&self.logs).get_mut(id).expect("a log that was begun").push(record);
+    }
+
+    /// Whether somebody has its log open.
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        lock(&self.open).contains(id)
+    }
+
     pub(crate) fn refuse_to_open(&self) {
         *lock(&self.refuses_to_open) = true;
     }
@@ -209,6 +273,10 @@ impl Store for Shelves {
     fn create(&self, id: &str, _agent: &AgentName, _at: i64) -> Result<Box<dyn Log>, PortError> {
         if *lock(&self.0.refuses_to_open) {
             return Err(refused("the folder cannot be written"));
+        }
+        // As the real store does: a log is begun once.
+        if lock(&self.0.logs).contains_key(id) {
+            return Err(refused("it is there already"));
         }
         lock(&self.0.logs).insert(id.to_owned(), Vec::new());
         lock(&self.0.open).insert(id.to_owned());
@@ -355,6 +423,8 @@ impl Surroundings for Quiet {
 #[derive(Default)]
 pub(crate) struct Knobs {
     saved: Mutex<Vec<Vec<String>>>,
+    /// A word for whoever waits for a switch.
+    switched: Notify,
     broken: Mutex<bool>,
 }
 
@@ -376,6 +446,7 @@ impl Switches for SharedKnobs {
             return Err(refused("config.toml cannot be written"));
         }
         lock(&self.0.saved).push(vec![format!("{toolset} {to:?}")]);
+        self.0.switched.notify_one();
         Ok(())
     }
 
@@ -397,6 +468,8 @@ pub(crate) enum Building {
     Waits(oneshot::Sender<()>, blocking::Receiver<()>),
     /// It returns a tool that panics when it is looked at.
     PanicsLater,
+    /// It says that it has begun, waits for the test's word, and its tools have other names then.
+    Renamed(oneshot::Sender<()>, blocking::Receiver<()>),
 }
 
 /// What the tools and toolsets of a bench share with its test.
@@ -414,6 +487,12 @@ pub(crate) struct Stage {
     pub(crate) check_waits: Mutex<Option<blocking::Receiver<()>>>,
     /// Conversations as they were when a tool began.
     pub(crate) log_at_run: Mutex<Vec<Record>>,
+    /// The next call of `wait` with this `n` goes on at the test's word.
+    waits: Mutex<BTreeMap<u64, oneshot::Receiver<()>>>,
+    /// What `keep` was given to ask other agents with.
+    pub(crate) kept: Mutex<Vec<Agents>>,
+    /// The way to the driver, for a tool that uses it.
+    handle: Mutex<Option<Handle>>,
     builds: Mutex<BTreeMap<&'static str, VecDeque<Building>>>,
     built: Mutex<BTreeMap<&'static str, u32>>,
     /// How many `hang`s were dropped.
@@ -423,6 +502,13 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn ran(&self) -> Vec<String> {
         lock(&self.ran).clone()
+    }
+
+    /// The word that `wait` with this `n` waits for.
+    pub(crate) fn waiting(&self, n: u64) -> oneshot::Sender<()> {
+        let (word, waits) = oneshot::channel();
+        lock(&self.waits).insert(n, waits);
+        word
     }
 
     /// The next build of `toolset` goes like this.
@@ -435,6 +521,14 @@ impl Stage {
         let (begun, begins) = oneshot::channel();
         let (word, waits) = blocking::channel();
         self.building(toolset, Building::Waits(begun, waits));
+        (word, begins)
+    }
+
+    /// The same, and its tools have other names then.
+    pub(crate) fn renaming_waits(&self, toolset: &'static str) -> (blocking::Sender<()>, oneshot::Receiver<()>) {
+        let (begun, begins) = oneshot::channel();
+        let (word, waits) = blocking::channel();
+        self.building(toolset, Building::Renamed(begun, waits));
         (word, begins)
     }
 
@@ -456,6 +550,7 @@ struct Kit {
     guidance: Option<&'static str>,
     stage: Arc<Stage>,
     shelf: Arc<Shelf>,
+    knobs: Arc<Knobs>,
 }
 
 /// A kit's name, its tools and its guidance.
@@ -467,6 +562,12 @@ const KITS: [Entry; 4] = [
     ("work", &[("run", Risk::Exec), ("write", Risk::Write), ("wipe", Risk::Exec)], None),
     ("extra", &[("more", Risk::Read)], Some("More is less.")),
     ("other", &[("thing", Risk::Read)], None),
+];
+
+/// What a house with workers has as well. `paper` is the clerk's, whose policy names `paper.sign`.
+const MORE_KITS: [Entry; 2] = [
+    ("odd", &[("tune", Risk::Read), ("wait", Risk::Read), ("keep", Risk::Read)], None),
+    ("paper", &[("sign", Risk::Write)], None),
 ];
 
 impl Toolset for Kit {
@@ -504,7 +605,7 @@ impl Toolset for Kit {
             *number
         };
         let building = lock(&self.stage.builds).get_mut(self.name).and_then(VecDeque::pop_front);
-        let mut broken = false;
+        let (mut broken, mut renamed) = (false, false);
         match building {
             None => {}
             Some(Building::Fails(error)) => return Err(BuildError(error.to_owned())),
@@ -513,11 +614,16 @@ impl Toolset for Kit {
                 word.recv().expect("the test's word");
             }
             Some(Building::PanicsLater) => broken = true,
+            Some(Building::Renamed(begun, word)) => {
+                begun.send(()).expect("a test that waits");
+                word.recv().expect("the test's word");
+                renamed = true;
+            }
         }
         let tool = |(name, risk): &(&'static str, Risk)| -> Arc<dyn Tool> {
             Arc::new(Piecework {
                 spec: ToolSpec {
-                    name: (*name).to_owned(),
+                    name: if renamed { format!("new_{name}") } else { (*name).to_owned() },
                     description: format!("{name}."),
                     schema: json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
                     risk: *risk,
@@ -527,6 +633,7 @@ impl Toolset for Kit {
                 build: number,
                 stage: Arc::clone(&self.stage),
                 shelf: Arc::clone(&self.shelf),
+                knobs: Arc::clone(&self.knobs),
             })
         };
         Ok(self.tools.iter().map(tool).collect())
@@ -539,6 +646,7 @@ struct Piecework {
     build: u32,
     stage: Arc<Stage>,
     shelf: Arc<Shelf>,
+    knobs: Arc<Knobs>,
 }
 
 impl Tool for Piecework {
@@ -559,6 +667,7 @@ impl Tool for Piecework {
 
     fn call(&self, arguments: Value, context: CallContext) -> BoxFuture<'static, Output> {
         let (name, stage, build) = (self.spec.name.clone(), Arc::clone(&self.stage), self.build);
+        let knobs = Arc::clone(&self.knobs);
         lock(&stage.ran).push(format!("{name} {arguments}"));
         *lock(&stage.log_at_run) = self.shelf.records(&context.conversation);
         async move {
@@ -569,6 +678,23 @@ impl Tool for Piecework {
                     std::future::pending().await
                 }
                 "more" => Output::ok(format!("more of build {build}")),
+                "tune" => {
+                    let handle = lock(&stage.handle).clone().expect("the way to the driver");
+                    handle.submit(Command::Switch { toolset: ToolsetName::new("other"), to: Switched::Off });
+                    knobs.switched.notified().await;
+                    Output::ok("tuned")
+                }
+                "wait" => {
+                    let _dropped = Dropped(Arc::clone(&stage));
+                    let n = arguments.get("n").and_then(Value::as_u64).unwrap_or_default();
+                    let word = lock(&stage.waits).remove(&n).expect("a test that says the word");
+                    word.await.expect("the test's word");
+                    Output::ok(format!("waited for {n}"))
+                }
+                "keep" => {
+                    lock(&stage.kept).push(context.agents);
+                    Output::ok("kept")
+                }
                 name => Output::ok(format!("{name} done")),
             }
         }
@@ -605,7 +731,15 @@ struct SharedModel(Arc<Script>);
 struct SharedModels(Arc<Script>);
 
 impl Models for SharedModels {
-    fn of(&self, _: &AgentName) -> Result<Arc<dyn Model>, Failure> {
+    fn of(&self, agent: &AgentName) -> Result<Arc<dyn Model>, Failure> {
+        if lock(&self.0.unusable).contains(agent.as_str()) {
+            return Err(Failure {
+                kind: FailureKind::Unauthorized,
+                message: "there is no key for it".to_owned(),
+                hint: Some("Set one.".to_owned()),
+                retry: Retry::Never,
+            });
+        }
         Ok(Arc::new(SharedModel(Arc::clone(&self.0))))
     }
 }
@@ -644,6 +778,25 @@ pub(crate) struct Options {
     pub(crate) check_timeout: Duration,
     pub(crate) preview_timeout: Duration,
     pub(crate) approval_timeout: Option<Duration>,
+    pub(crate) team: Team,
+    pub(crate) background: Background,
+    pub(crate) max_iterations: u32,
+}
+
+/// Who is in the house.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Team {
+    /// The assistant, who delegates to nobody.
+    Alone,
+    /// `coder` (who delegates to `researcher`), `researcher` and `clerk`. All have the real `messaging` but the clerk, and the
+    /// assistant the real `capabilities`.
+    Workers,
+}
+
+impl Options {
+    pub(crate) fn workers() -> Self {
+        Self { team: Team::Workers, ..Self::default() }
+    }
 }
 
 impl Default for Options {
@@ -658,6 +811,9 @@ impl Default for Options {
             check_timeout: DEADLINE,
             preview_timeout: DEADLINE,
             approval_timeout: None,
+            team: Team::Alone,
+            background: Background::Park,
+            max_iterations: 10,
         }
     }
 }
@@ -669,6 +825,8 @@ pub(crate) struct Bench {
     updates: mpsc::Receiver<Update>,
     /// The last showing of each card.
     pub(crate) showings: BTreeMap<u64, u64>,
+    /// The same for each conversation.
+    shown: BTreeMap<(String, u64), u64>,
     /// The one in view.
     pub(crate) conversation: String,
 }
@@ -677,9 +835,64 @@ fn spanned<T>(value: T, line: usize) -> Spanned<T> {
     Spanned::new(value, Span { start: 0, end: 1, line, column: 1 })
 }
 
-fn world() -> World {
+/// Every kit that a house has.
+fn kits(team: Team) -> impl Iterator<Item = Entry> {
+    KITS.into_iter().chain(MORE_KITS.into_iter().filter(move |_| team == Team::Workers))
+}
+
+/// The real toolsets of a house with workers.
+const REAL: [&str; 2] = ["messaging", "capabilities"];
+
+fn real(team: Team) -> Vec<Arc<dyn Toolset>> {
+    if team == Team::Alone {
+        return Vec::new();
+    }
+    let source = Source { path: "/nowhere/config.toml".into(), text: "[agents.assistant]\n".to_owned() };
+    let locations = Locations { home_variable: Some("/nowhere".into()), ..Locations::default() };
+    let config = config::parse(source, &locations, |_| Vec::new()).unwrap();
+    toolsets::all(&config).into_iter().filter(|toolset| REAL.contains(&toolset.name())).collect()
+}
+
+fn agent(
+    name: &str,
+    available: &[&str],
+    resident: &[&str],
+    confirm: Option<&str>,
+    delegates: &[&str],
+) -> AgentDeclaration {
+    let names = |names: &[&str]| names.iter().map(|name| spanned(ToolsetName::new(*name), 2)).collect();
+    let confirm =
+        confirm.map(|entry| EntryList { key: spanned((), 4).span, entries: vec![spanned(entry.to_owned(), 4)] });
+    AgentDeclaration {
+        name: spanned(AgentName::new(name), 1),
+        description: String::new(),
+        available: Available::List(names(available)),
+        resident: Some(names(resident)),
+        pair: Pair { confirm, review: None },
+        delegates_to: delegates.iter().map(|name| spanned(AgentName::new(*name), 2)).collect(),
+    }
+}
+
+fn agents(team: Team) -> Vec<AgentDeclaration> {
+    match team {
+        Team::Alone => vec![agent("assistant", &["fs", "work", "extra", "other"], &["fs", "work"], None, &[])],
+        Team::Workers => {
+            let (available, resident) =
+                (["fs", "work", "odd", "messaging", "extra"], ["fs", "work", "odd", "messaging"]);
+            let assistant = ["fs", "work", "odd", "messaging", "capabilities", "extra", "other"];
+            vec![
+                agent("assistant", &assistant, &assistant[..5], None, &["coder", "researcher", "clerk"]),
+                agent("coder", &available, &resident, None, &["researcher"]),
+                agent("researcher", &available, &resident, None, &[]),
+                agent("clerk", &["paper"], &["paper"], Some("paper.sign"), &[]),
+            ]
+        }
+    }
+}
+
+fn world(team: Team, background: Background) -> World {
     let mut registry = Registry::new(["assistant"]);
-    for (name, ..) in KITS {
+    for name in kits(team).map(|(name, ..)| name).chain(REAL.into_iter().filter(|_| team == Team::Workers)) {
         let facts = ToolsetFacts {
             name: ToolsetName::new(name),
             kind: Kind::BuiltIn,
@@ -689,24 +902,22 @@ fn world() -> World {
         };
         registry.register(facts).unwrap();
     }
-    let names = |names: &[&str]| names.iter().map(|name| spanned(ToolsetName::new(*name), 2)).collect();
     let confirm = ["work"].iter().map(|entry| spanned((*entry).to_owned(), 3)).collect();
     let declarations = Declarations {
         entry: Some(spanned(AgentName::new("assistant"), 1)),
         default_pair: Pair { confirm: Some(EntryList { key: spanned((), 3).span, entries: confirm }), review: None },
-        agents: vec![AgentDeclaration {
-            name: spanned(AgentName::new("assistant"), 1),
-            description: String::new(),
-            available: Available::List(names(&["fs", "work", "extra", "other"])),
-            resident: Some(names(&["fs", "work"])),
-            pair: Pair::default(),
-            delegates_to: Vec::new(),
-        }],
+        agents: agents(team),
         floor: vec![spanned("work.wipe".to_owned(), 5)],
+        background,
         ..Declarations::default()
     };
     let mut world = World::new(declarations, registry).unwrap();
-    world.define_core(kokua::agent::core_tools().into_iter().map(|tool| tool.facts).collect());
+    let facts = |tools: Vec<kokua::agent::BuiltTool>| tools.into_iter().map(|tool| tool.facts).collect();
+    world.define_core(facts(kokua::agent::core_tools()));
+    for AgentDeclaration { name, .. } in agents(team) {
+        let own = facts(kokua::agent::core_tools_of(&world, &name.value));
+        world.define_core_of(&name.value, own);
+    }
     world
 }
 
@@ -723,20 +934,13 @@ impl House {
 
     pub(crate) async fn open(&self, options: Options) -> Bench {
         let services = Services { data: "/nowhere".into(), working_directory: "/nowhere".into() };
-        let toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>> = KITS
-            .iter()
-            .map(|(name, tools, guidance)| {
-                let kit: Arc<dyn Toolset> = Arc::new(Kit {
-                    name,
-                    tools,
-                    guidance: *guidance,
-                    stage: Arc::clone(&self.stage),
-                    shelf: Arc::clone(&self.shelf),
-                });
-                (ToolsetName::new(*name), kit)
-            })
-            .collect();
-        let mut world = world();
+        let kits = kits(options.team).map(|(name, tools, guidance)| {
+            let (stage, shelf) = (Arc::clone(&self.stage), Arc::clone(&self.shelf));
+            Arc::new(Kit { name, tools, guidance, stage, shelf, knobs: Arc::clone(&self.knobs) }) as Arc<dyn Toolset>
+        });
+        let toolsets: BTreeMap<ToolsetName, Arc<dyn Toolset>> =
+            kits.chain(real(options.team)).map(|toolset| (ToolsetName::new(toolset.name()), toolset)).collect();
+        let mut world = world(options.team, options.background);
         let mut built = BTreeMap::new();
         for name in world.startup_builds() {
             let made = build(Arc::clone(&toolsets[&name]), services.clone(), DEADLINE).await.unwrap();
@@ -760,14 +964,14 @@ impl House {
             agents: BTreeMap::new(),
             composed: AgentSettings {
                 opener: "You help.".to_owned(),
-                max_iterations: 10,
+                max_iterations: options.max_iterations,
                 concurrent_tools: true,
                 max_attempts: options.max_attempts,
             },
             model: Arc::new(SharedModel(Arc::clone(&self.model))),
             models: Arc::new(SharedModels(Arc::clone(&self.model))),
             max_depth: 3,
-            presence: Duration::from_secs(900),
+            presence: Duration::from_mins(15),
             approval_timeout: options.approval_timeout,
             store: Arc::new(Shelves(Arc::clone(&self.shelf))),
             audit: Arc::new(SharedMinutes(Arc::clone(&self.minutes))),
@@ -780,7 +984,15 @@ impl House {
             opening: options.opening,
             alerts: Vec::new(),
         });
-        Bench { house: self.clone(), handle, updates, showings: BTreeMap::new(), conversation: String::new() }
+        *lock(&self.stage.handle) = Some(handle.clone());
+        Bench {
+            house: self.clone(),
+            handle,
+            updates,
+            showings: BTreeMap::new(),
+            shown: BTreeMap::new(),
+            conversation: String::new(),
+        }
     }
 }
 
@@ -829,27 +1041,97 @@ impl Bench {
 
     /// Every event up to the first of which this is true.
     pub(crate) async fn until(&mut self, what: &str, mut found: impl FnMut(&Event) -> bool) -> Vec<Event> {
-        let mut events = Vec::new();
+        let updates = self.until_told(what, |update| found(&update.event)).await;
+        updates.into_iter().map(|update| update.event).collect()
+    }
+
+    /// Every update up to the first of which this is true.
+    pub(crate) async fn until_told(&mut self, what: &str, mut found: impl FnMut(&Update) -> bool) -> Vec<Update> {
+        let mut updates = Vec::new();
         loop {
             let next = tokio::time::timeout(DEADLINE, self.updates.recv()).await;
-            let update = next.unwrap_or_else(|_| panic!("no {what} after {events:#?}"));
-            let event = update.unwrap_or_else(|| panic!("the driver ended before {what}: {events:#?}")).event;
-            match &event {
-                Event::Ask { ask, showing, .. } => _ = self.showings.insert(ask.call.0, *showing),
+            let update = next.unwrap_or_else(|_| panic!("no {what} after {updates:#?}"));
+            let update = update.unwrap_or_else(|| panic!("the driver ended before {what}: {updates:#?}"));
+            match &update.event {
+                Event::Ask { ask, showing, .. } => {
+                    self.showings.insert(ask.call.0, *showing);
+                    self.shown.insert((update.conversation.clone(), ask.call.0), *showing);
+                }
                 Event::Session { conversation, .. } => self.conversation.clone_from(conversation),
                 _ => {}
             }
-            let last = found(&event);
-            events.push(event);
+            let last = found(&update);
+            updates.push(update);
             if last {
-                return events;
+                return updates;
             }
         }
     }
 
-    /// Up to the end of the turn.
+    /// Up to the end of the entry agent's turn.
     pub(crate) async fn until_end(&mut self) -> Vec<Event> {
-        self.until("end", |event| matches!(event, Event::End { .. })).await
+        let updates = self.until_end_told().await;
+        updates.into_iter().map(|update| update.event).collect()
+    }
+
+    pub(crate) async fn until_end_told(&mut self) -> Vec<Update> {
+        self.until_told("end", |update| update.node.is_entry() && matches!(update.event, Event::End { .. })).await
+    }
+
+    /// Brings a conversation into view; what was told up to the end of its history.
+    pub(crate) async fn open(&mut self, id: &str) -> Vec<Update> {
+        self.submit(Command::Open { id: id.to_owned() });
+        self.until_told("history", |update| matches!(update.event, Event::Replayed)).await
+    }
+
+    /// A new conversation comes into view; everything told up to its being there.
+    pub(crate) async fn leave(&mut self) -> Vec<Update> {
+        self.submit(Command::New);
+        let mut updates = self.until_told("history", |update| matches!(update.event, Event::Replayed)).await;
+        updates.extend(self.until_told("report", |update| matches!(update.event, Event::Report(_))).await);
+        updates
+    }
+
+    /// Answers a card of another conversation, as it was shown last.
+    pub(crate) fn answer_in(&self, conversation: &str, call: CallId, answer: Answer) {
+        let showing = self.shown.get(&(conversation.to_owned(), call.0)).copied().unwrap_or_default();
+        self.submit(Command::Answer { conversation: conversation.to_owned(), call, answer, showing });
+    }
+
+    /// Waits until the driver can tell nothing more before something is read.
+    pub(crate) async fn until_full(&self) {
+        let full = async {
+            while self.updates.len() < self.updates.max_capacity() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(DEADLINE, full).await.expect("more updates than the channel takes");
+    }
+
+    /// Everything told so far. The driver has heard every command by then, and nothing that comes later is waited for.
+    pub(crate) async fn settled(&mut self) -> Vec<Update> {
+        self.submit(Command::Diagnostics);
+        self.until_told("diagnostics", |update| matches!(update.event, Event::Diagnostics { .. })).await
+    }
+
+    /// The next answers of the worker with this task.
+    pub(crate) fn plays_for(&self, task: &str, plays: impl IntoIterator<Item = Play>) {
+        lock(&self.house.model.tasks).entry(task.to_owned()).or_default().extend(plays);
+    }
+
+    /// Every agent answers by this rule where it says something.
+    pub(crate) fn plays_by(&self, rule: impl Fn(&Request) -> Option<Play> + Send + 'static) {
+        *lock(&self.house.model.rule) = Some(Box::new(rule));
+    }
+
+    /// This agent's model can't be used.
+    pub(crate) fn without_model(&self, agent: &str) {
+        lock(&self.house.model.unusable).insert(agent.to_owned());
+    }
+
+    /// What a worker with this task was sent, call by call.
+    pub(crate) fn requests_of(&self, of: &str) -> Vec<Request> {
+        self.requests().into_iter().filter(|request| task(request) == of).collect()
     }
 
     /// Up to the end of a history.
@@ -865,6 +1147,12 @@ impl Bench {
     /// Up to this call's start.
     pub(crate) async fn until_running(&mut self, number: u64) -> Vec<Event> {
         self.until("running", |event| matches!(event, Event::Running { call } if *call == CallId(number))).await
+    }
+
+    /// Up to the start of a worker's call.
+    pub(crate) async fn until_runs(&mut self, node: u32, number: u64) -> Vec<Event> {
+        let number = u32::try_from(number).unwrap();
+        self.until_running(CallId::of(NodeId(node), number).0).await
     }
 
     pub(crate) async fn until_report(&mut self) -> Vec<Event> {
@@ -894,12 +1182,16 @@ impl Bench {
     }
 
     /// Everything told until the driver ends.
-    pub(crate) async fn drain(mut self) -> Vec<Event> {
-        let mut events = Vec::new();
+    pub(crate) async fn drain(self) -> Vec<Event> {
+        self.drain_told().await.into_iter().map(|update| update.event).collect()
+    }
+
+    pub(crate) async fn drain_told(mut self) -> Vec<Update> {
+        let mut updates = Vec::new();
         while let Some(update) = tokio::time::timeout(DEADLINE, self.updates.recv()).await.expect("the driver's end") {
-            events.push(update.event);
+            updates.push(update);
         }
-        events
+        updates
     }
 }
 
@@ -912,6 +1204,22 @@ pub(crate) fn results(events: &[Event]) -> Vec<(u64, Ending, String)> {
             _ => None,
         })
         .collect()
+}
+
+/// How each turn told of ended, with whose it was.
+pub(crate) fn ends(updates: &[Update]) -> Vec<(String, u32, TurnEnd)> {
+    updates
+        .iter()
+        .filter_map(|update| match &update.event {
+            Event::End { end, .. } => Some((update.conversation.clone(), update.node.0, end.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The events of updates.
+pub(crate) fn events(updates: &[Update]) -> Vec<Event> {
+    updates.iter().map(|update| update.event.clone()).collect()
 }
 
 /// The alerts' sentences.
@@ -948,10 +1256,19 @@ pub(crate) fn shape(records: &[Record]) -> Vec<&'static str> {
         .collect()
 }
 
-/// Every call of a log has exactly one ending.
+/// A record without the word whose it is.
+pub(crate) fn bare(record: &Record) -> &Record {
+    match record {
+        Record::Worker { of, .. } => bare(of),
+        record => record,
+    }
+}
+
+/// Every call of a log has exactly one ending, those of workers included.
 pub(crate) fn assert_one_ending_each(records: &[Record]) {
-    let calls: Vec<CallId> = records
+    let mut calls: Vec<CallId> = records
         .iter()
+        .map(bare)
         .flat_map(|record| match record {
             Record::ModelCall { message, .. } => message.calls().map(|call| call.id).collect(),
             _ => Vec::new(),
@@ -959,11 +1276,13 @@ pub(crate) fn assert_one_ending_each(records: &[Record]) {
         .collect();
     let mut ended: Vec<CallId> = records
         .iter()
+        .map(bare)
         .filter_map(|record| match record {
             Record::CallEnded { call, .. } => Some(*call),
             _ => None,
         })
         .collect();
+    calls.sort();
     ended.sort();
     assert_eq!(calls, ended);
 }

@@ -3,11 +3,16 @@
 #![cfg(test)]
 
 mod audit;
+mod background;
 mod cards;
 mod conversations;
+mod crowd;
+mod held;
 mod house;
+mod invariants;
 mod loads;
 mod saving;
 mod titles;
 mod turns;
 mod window;
+mod workers;

@@ -13,4 +13,5 @@ mod ollama;
 mod openai;
 mod real;
 mod rehearsal;
+mod rehearsed_agents;
 mod selection;

@@ -199,6 +199,10 @@ fn a_known_request_without_its_tool_says_how_to_get_it() {
         ("list .", "fs"),
         ("write a file note.txt with hello", "fs_write"),
         ("what time is it", "time"),
+        ("what are they doing", "messaging"),
+        ("tell researcher#1 to look at docs", "messaging"),
+        ("compose a worker to try a command", "capabilities"),
+        ("what is installed", "capabilities"),
     ] {
         let mut asked = request(vec![user(words)], &[]);
         let text = play(&asked).text;

@@ -521,7 +521,9 @@ impl Forest {
             |(_, event)| matches!(event, Event::ToolResult { text, .. } if text.contains("[This is the beginning.")),
         );
         reached.extend(kept.then_some("kept"));
-        reached.into_iter().for_each(|what| self.reach(what));
+        for what in reached {
+            self.reach(what);
+        }
     }
 
     /// The program was killed after `cut` records: mended, each agent has its end, those above last, and numbers go on.

@@ -134,14 +134,23 @@ fn a_second_start_says_who_has_the_conversation_and_loses_nothing() {
     first.wait_for("assistant is here");
     first.say("hello");
     first.wait_for("Hello! I am the rehearsal model");
+    first.wait_gone("running");
     let mut second = Terminal::start(&home, &[], 100, 30);
     let screen = second.wait_for("assistant is here");
     let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     let holder = format!("is open in another kokua (process {}, since ", first.pid());
-    assert!(words.contains("A new conversation begins, since the last one could not be opened: \""), "{screen}");
     assert!(words.contains(&holder), "{screen}");
-    assert!(words.contains("Close the conversation there"), "{screen}");
+    assert!(words.contains("Enter: look at it read-only"), "{screen}");
     assert_eq!(draft(&screen), "");
+    // Looked at, nothing can be said to it; a new one is begun for that.
+    second.send(b"\r");
+    let screen = second.wait_for("nothing can be said here");
+    assert!(screen.contains("Hello! I am the rehearsal model"), "{screen}");
+    second.say("not here");
+    second.wait_for("your draft stays");
+    second.send(b"\x03");
+    second.say("/new");
+    second.wait_for("assistant is here");
     second.say("hey");
     second.wait_for("Hello! I am the rehearsal model");
     first.say("what time is it");

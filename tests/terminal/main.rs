@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod agents;
 mod burst;
 mod conversation;
 mod first_run;
@@ -22,8 +23,11 @@ mod key {
     pub(crate) const CTRL_Y: &[u8] = b"\x19";
     pub(crate) const CTRL_Z: &[u8] = b"\x1a";
     pub(crate) const ENTER: &[u8] = b"\r";
+    pub(crate) const DOWN: &[u8] = b"\x1b[B";
+    pub(crate) const F2: &[u8] = b"\x1bOQ";
     pub(crate) const F3: &[u8] = b"\x1bOR";
     pub(crate) const F4: &[u8] = b"\x1bOS";
+    pub(crate) const F6: &[u8] = b"\x1b[17~";
     /// As terminals with keyboard flags send it: nothing has to be waited for to tell it from a sequence.
     pub(crate) const ESC: &[u8] = b"\x1b[27u";
 }

@@ -51,7 +51,7 @@ fn first_day(program: &[&str]) {
     terminal.say("what can you do");
     terminal.wait_for("core.available_tools");
     // Before the answer has filled the screen: what the strip says at a start takes rows from it.
-    terminal.wait_for("── call 2 · 18 tools · ");
+    terminal.wait_for("── call 2 · 26 tools · ");
     let screen = terminal.wait_for("think about rain, stream 200");
     assert!(!screen.contains("**rehearsal"), "Markdown is drawn, not shown:\n{screen}");
 
@@ -99,7 +99,7 @@ fn first_day(program: &[&str]) {
     // 5. A deferred toolset is loaded: the next call's rule shows the growth, F3 the state, F4 the policy with its line.
     terminal.say("load todo");
     let screen = terminal.wait_for("which toolset grew it.");
-    assert!(screen.contains("19 tools (+1 todo)"), "{screen}");
+    assert!(screen.contains("27 tools (+1 todo)"), "{screen}");
     terminal.send(key::F3);
     terminal.wait("todo as loaded", |text| row_of(text, "todo").is_some_and(|row| row.starts_with("L ")));
     terminal.send(key::F4);
@@ -114,7 +114,7 @@ fn first_day(program: &[&str]) {
     let terminal = Terminal::start_program(&home, program, 100, 50);
     let screen = terminal.wait_for("which toolset grew it.");
     assert!(screen.contains("load todo") && screen.contains("not on a Monday"), "{screen}");
-    assert!(screen.lines().next().unwrap().contains("19 tools"), "{screen}");
+    assert!(screen.lines().next().unwrap().contains("27 tools"), "{screen}");
     let mut terminal = terminal;
     terminal.send(key::F3);
     terminal.wait("todo as preloaded", |text| row_of(text, "todo").is_some_and(|row| row.starts_with("L ")));

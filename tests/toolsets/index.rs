@@ -88,7 +88,7 @@ fn definitions_are_small() {
         let bytes: Vec<(String, usize)> =
             tools.iter().map(|tool| (tool.spec().name.clone(), facts(tool.spec()).bytes)).collect();
         let total: usize = bytes.iter().map(|(_, bytes)| bytes).sum();
-        if ["memory", "fs", "fs_write", "compute", "time"].contains(&toolset.name()) {
+        if ["memory", "fs", "fs_write", "compute", "capabilities", "messaging", "time"].contains(&toolset.name()) {
             shipped += total;
         }
         let guidance = toolset.guidance().map_or(0, str::len);
@@ -96,7 +96,7 @@ fn definitions_are_small() {
         lines.extend(bytes.into_iter().map(|(name, bytes)| format!("  {name}: {bytes}")));
     }
     lines.push(format!("resident in the shipped assistant: {shipped}"));
-    assert!(shipped < 6_000, "{shipped}");
+    assert!(shipped < 8_000, "{shipped}");
     insta::assert_snapshot!(lines.join("\n"));
 }
 

@@ -1,4 +1,4 @@
-//! `messaging` and `capabilities`: what each call asks of the tree, and what is refused before it asks.
+//! `messaging` and `capabilities`: what each call asks of the tree.
 
 use std::sync::{Arc, Mutex};
 
@@ -30,14 +30,14 @@ async fn every_call_is_one_request_and_its_answer_the_trees() {
     let table = [
         (
             "send_message",
-            json!({ "to": " researcher#1 ", "text": " look at src \n" }),
+            json!({ "to": "researcher#1", "text": " look at src \n" }),
             Request::Send { to: "researcher#1".to_owned(), text: " look at src \n".to_owned() },
         ),
         ("list_agents", json!({}), Request::List),
         ("check_agent", json!({ "address": "coder#1" }), Request::Check { address: "coder#1".to_owned() }),
         (
             "await_agents",
-            json!({ "addresses": ["coder#1", " coder#2", "coder#1"] }),
+            json!({ "addresses": ["coder#1", "coder#2"] }),
             Request::Await { addresses: vec!["coder#1".to_owned(), "coder#2".to_owned()] },
         ),
         // Models write a list as text.
@@ -68,42 +68,19 @@ async fn every_call_is_one_request_and_its_answer_the_trees() {
 }
 
 #[tokio::test]
-async fn what_is_out_of_bounds_asks_nobody() {
+async fn a_task_that_is_too_long_asks_nobody() {
     let long = "x".repeat(50_001);
-    let table = [
-        (
-            "send_message",
-            json!({ "to": "a", "text": long }),
-            "A message has at most 20000 characters; this one has 50001.",
-        ),
-        ("send_message", json!({ "to": "  ", "text": "hi" }), "to must not be empty; list_agents shows every address."),
-        ("send_message", json!({ "to": long, "text": "hi" }), "to is no address: it is over 100 characters long."),
-        ("check_agent", json!({ "address": "" }), "address must not be empty"),
-        ("stop_agent", json!({ "address": long }), "address is no address"),
-        ("await_agents", json!({ "addresses": [] }), "addresses must name somebody"),
-        ("await_agents", json!({ "addresses": ["a", " "] }), "each of addresses must not be empty"),
-        (
-            "await_agents",
-            json!({ "addresses": (0..101).map(|n| format!("a#{n}")).collect::<Vec<_>>() }),
-            "addresses are at most 100; these are 101.",
-        ),
-        ("compose_subagent", json!({ "name": "x", "task": " ", "tools": ["fs"] }), "task must not be empty"),
-        ("compose_subagent", json!({ "name": "x", "task": "t", "tools": [] }), "tools must name at least one toolset"),
-        (
-            "compose_subagent",
-            json!({ "name": "x", "task": "t", "tools": vec!["fs"; 101] }),
-            "A worker is composed from at most 100 toolsets; these are 101.",
-        ),
-        (
-            "compose_subagent",
-            json!({ "name": "x", "task": "t", "tools": ["fs"], "instructions": long }),
-            "task and instructions have at most 50000 characters each.",
-        ),
-    ];
-    for (tool, given, begins) in table {
-        let (asked, output) = asked(tool, given).await;
-        assert_eq!((asked, output.outcome), (Vec::new(), Outcome::Failed), "{begins}");
-        assert!(output.text.starts_with(begins), "{}", output.text);
+    for given in [
+        json!({ "name": "x", "task": long, "tools": ["fs"] }),
+        json!({ "name": "x", "task": "t", "tools": ["fs"], "instructions": long }),
+    ] {
+        let (asked, output) = asked("compose_subagent", given).await;
+        assert_eq!((asked, output.outcome), (Vec::new(), Outcome::Failed));
+        assert!(
+            output.text.starts_with("task and instructions have at most 50000 characters each."),
+            "{}",
+            output.text
+        );
     }
 }
 

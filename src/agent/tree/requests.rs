@@ -35,8 +35,8 @@ impl TreeStep<'_> {
             },
             Request::Stop { address } => self.stop_by(asker, &address),
             Request::Capabilities { filter } => {
-                let life = self.tree.run(asker).map(super::Run::life);
-                Ok(life.map(|life| self.world.capabilities(life, &filter)).unwrap_or_default())
+                let Some(run) = self.tree.run(asker) else { return };
+                Ok(self.world.capabilities(run.life(), &filter))
             }
             Request::Compose { label, task, toolsets, instructions } => {
                 match self.compose(call, &label, task, &toolsets, &instructions) {

@@ -79,9 +79,9 @@ fn the_ledger() {
     let prepare = |ui: &mut Ui| {
         begin(ui);
         turn_with_card(ui);
-        let rule = ui.transcript.blocks().find(|(_, block)| matches!(block, crate::ui::transcript::Block::Call(_)));
+        let rule = ui.transcript().blocks().find(|(_, block)| matches!(block, crate::ui::transcript::Block::Call(_)));
         let rule = rule.map(|(id, _)| id);
-        ui.transcript.select(rule);
+        ui.transcript_mut().select(rule);
         ui.focus = crate::ui::Focus::Transcript;
         press(ui, "Enter", NOW + 5_000);
     };

@@ -1,5 +1,7 @@
 //! The screen's tests: tables of keys, random input, and whole frames.
 
+mod agents;
+mod asks;
 mod frames;
 mod keys;
 mod random;
@@ -42,6 +44,8 @@ pub(super) fn screen(width: u16, height: u16) -> Ui {
         reasoning: false,
     });
     update(&mut ui, Msg::Resize { width, height }, NOW);
+    // Said just now: most tests are about the keys themselves.
+    ui.presence_told = Some(NOW);
     ui
 }
 

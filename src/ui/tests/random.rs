@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
+use super::asks::{asked, spawned};
 use super::*;
+use crate::agent::{Ground, NodeId};
+use crate::ui::inbox::CardId;
 use crate::ui::{KeyCode, Modifiers, Mouse, MouseKind};
 
 fn any_key() -> impl Strategy<Value = Key> {
@@ -63,9 +66,70 @@ fn any_event() -> impl Strategy<Value = Event> {
             });
             Event::Explained { agent: AgentName::new("assistant"), tool: tool("compute", "run_command"), explanation }
         }),
+        (0u64..3, any::<String>()).prop_map(|(parent, text)| {
+            Event::Spawned(Box::new(crate::agent::Spawned {
+                at: NOW,
+                call: CallId(parent << 32),
+                agent: AgentName::new("coder"),
+                address: text.clone(),
+                task: text.clone(),
+                model: text,
+                ground: crate::agent::Ground::Background,
+                toolsets: Vec::new(),
+            }))
+        }),
+        any::<String>().prop_map(|text| Event::Waiting { workers: vec![text] }),
+        any::<String>().prop_map(|text| Event::Undelivered { from: text.clone(), to: text.clone(), text }),
+        any::<String>()
+            .prop_map(|text| Event::Said { text: format!("[message from a#1] {text}"), origin: UserOrigin::Agent }),
         Just(Event::Diagnostics { lines: vec!["one\u{1b}[2J".to_owned(), String::new()] }),
         Just(ended()),
     ]
+}
+
+fn told(conversation: &str, node: NodeId, event: Event) -> Step {
+    Step::Msg(Msg::Update(Box::new(Update { conversation: conversation.to_owned(), node, event })))
+}
+
+/// Workers spawn workers, whose calls are made, asked about and ended in any order.
+fn any_event_of_a_worker() -> impl Strategy<Value = Step> {
+    let conversation = proptest::sample::select(vec!["c1", "c1", "c1", "c2"]);
+    let call = || (0u32..5, 0u32..4).prop_map(|(node, number)| CallId::of(NodeId(node), number));
+    let agent = proptest::sample::select(vec!["coder", "composed:tidy", "composed:\u{202e}x\n"]);
+    let event = prop_oneof![
+        4 => (call(), agent.clone(), any::<bool>()).prop_map(|(call, agent, waits)| {
+            let ground = if waits { Ground::Foreground } else { Ground::Background };
+            spawned(call, agent, "coder#1", ground)
+        }),
+        4 => call().prop_map(|call| Event::ToolCall {
+            call,
+            tool: Some(ToolId::core("spawn_subagent")),
+            risk: Some(Risk::Exec),
+            wire: "spawn_subagent".to_owned(),
+            arguments: json!({"agent_type": "coder", "task": "t"}),
+        }),
+        6 => (call(), agent, 0u64..3).prop_map(|(call, agent, number)| {
+            let Event::Ask { ask, preview, changed, .. } = asked(call, &[agent, "assistant"], command_ask(0)) else {
+                unreachable!()
+            };
+            Event::Ask { ask, preview, changed, showing: number }
+        }),
+        2 => call().prop_map(|call| Event::Running { call }),
+        2 => call().prop_map(|call| Event::Answer { call, answer: crate::access::Answer::AllowedForConversation }),
+        2 => call().prop_map(|call| Event::ToolResult {
+            call,
+            ending: Ending::Ok,
+            text: String::new(),
+            note: None,
+            took_ms: 1,
+        }),
+        1 => Just(Event::Held { id: "c9".to_owned(), holder: "it is open\u{1b}[2J elsewhere".to_owned() }),
+        2 => any_event(),
+    ];
+    (conversation, 0u32..5, event).prop_map(|(conversation, node, event)| {
+        let node = if matches!(event, Event::Session { .. } | Event::Replayed) { NodeId::ENTRY } else { NodeId(node) };
+        told(conversation, node, event)
+    })
 }
 
 #[derive(Debug, Clone)]
@@ -79,8 +143,14 @@ fn any_step() -> impl Strategy<Value = Step> {
     let size = prop_oneof![(0u16..12, 0u16..8), (50u16..70, 10u16..30), (100u16..210, 14u16..60)];
     prop_oneof![
         12 => any_key().prop_map(|key| Step::Msg(Msg::Key(key))),
-        6 => any_event().prop_map(|event| {
-            Step::Msg(Msg::Update(Box::new(Update { conversation: "c1".to_owned(), node: crate::agent::NodeId::ENTRY, event })))
+        6 => any_event().prop_map(|event| told("c1", NodeId::ENTRY, event)),
+        6 => any_event_of_a_worker(),
+        2 => (proptest::sample::select(vec!["c1", "c2", "c3", ""]), any_event()).prop_map(|(conversation, event)| {
+            let mut event = event;
+            if let Event::Session { conversation: of, .. } = &mut event {
+                conversation.clone_into(of);
+            }
+            told(conversation, NodeId::ENTRY, event)
         }),
         1 => any::<String>().prop_map(|text| Step::Msg(Msg::Paste(text))),
         1 => (1usize..40).prop_map(|lines| Step::Msg(Msg::Paste("line\n".repeat(lines)))),
@@ -108,7 +178,24 @@ proptest! {
                     let is_key = matches!(msg, Msg::Key(_));
                     let ready = ui.focus() == crate::ui::Focus::Card
                         && ui.inbox().shown().is_some_and(|card| card.inert_for(now) == 0);
+                    let reason = match &ui.prompt {
+                        Some(crate::ui::pane::Prompt::Reason { card, .. }) => Some(card.clone()),
+                        _ => None,
+                    };
+                    let shown = ui.inbox().shown().map(|card| (card.id(), card.showing.number));
+                    let denied = reason.and_then(|id| {
+                        let card = ui.inbox().cards().find(|card| card.id() == id)?;
+                        Some((id, card.showing.number))
+                    });
                     let cmds = update(&mut ui, msg, now);
+                    for command in submitted(&cmds) {
+                        let Command::Answer { conversation, call, showing, .. } = command else { continue };
+                        let answered = (CardId { conversation: conversation.clone(), call: *call }, *showing);
+                        prop_assert!(
+                            shown.as_ref() == Some(&answered) || denied.as_ref() == Some(&answered),
+                            "{answered:?} was not on the screen"
+                        );
+                    }
                     let allowed = submitted(&cmds).iter().any(|command| matches!(command, Command::Answer { answer:
                         crate::access::Answer::AllowedOnce | crate::access::Answer::AllowedForConversation, .. }));
                     prop_assert!(!allowed || (is_key && ready), "only a key on a focused card that is ready allows");

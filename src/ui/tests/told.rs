@@ -136,13 +136,14 @@ fn another_conversation_forgets_the_one_before_but_not_the_draft() {
     let begin = Update { conversation: "c2".to_owned(), node: crate::agent::NodeId::ENTRY, event };
     let cmds = update(&mut ui, Msg::Update(Box::new(begin)), NOW);
     assert_eq!(cmds, [Cmd::SetTitle("kokua: other".to_owned())]);
-    assert!(ui.inbox().is_empty() && !ui.is_running() && ui.transcript.is_empty());
+    assert!(!ui.is_running() && ui.transcript().is_empty());
+    assert_eq!((ui.inbox().len(), ui.focus()), (2, Focus::Composer), "what it asks still waits");
     assert_eq!(ui.draft(), "draft");
     assert_eq!(tell(&mut ui, delta("of the old one"), NOW), []);
-    assert!(ui.transcript.is_empty(), "what the old one still says is not drawn here");
+    assert!(ui.transcript().is_empty(), "what the old one still says is not drawn here");
     tell(&mut ui, command_ask(7), NOW);
-    assert!(ui.inbox().is_empty());
-    assert_eq!(ui.alerts.len(), 1, "but an ask of it reaches the person");
+    let card = ui.inbox().shown().unwrap();
+    assert_eq!(card.elsewhere.as_deref(), Some("conversation c1"), "but an ask of it reaches the person");
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn words_said_before_are_in_the_history_of_the_composer() {
 fn a_queued_message_becomes_the_delivered_one() {
     let mut ui = begun(80, 24);
     tell_all(&mut ui, [started(), said("one"), Event::Queued { text: "two".to_owned() }, said("two")]);
-    let users = ui.transcript.blocks().filter(|(_, block)| matches!(block, Block::User { .. })).count();
+    let users = ui.transcript().blocks().filter(|(_, block)| matches!(block, Block::User { .. })).count();
     assert_eq!(users, 2);
 }
 

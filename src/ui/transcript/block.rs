@@ -2,6 +2,7 @@
 //!
 //! A block holds text as it arrived and no layout; how it looks at a width is [`super::Transcript`]'s matter.
 
+use super::work::Work;
 use crate::access::{Answer, Risk};
 use crate::agent::call::{CallId, Ending};
 use crate::agent::effect::TurnEnd;
@@ -28,6 +29,8 @@ pub enum Delivery {
 pub enum Block {
     /// Words for the model.
     User {
+        /// Who wrote them, where that was no person: an agent's address, or what they are (`task`).
+        from: Option<String>,
         /// As typed.
         text: String,
         /// Whose.
@@ -64,6 +67,8 @@ pub enum Block {
     },
     /// A turn is over. An answered one leaves no mark.
     End(TurnEnd),
+    /// One dim line about the run: what a turn cost, what it waits for.
+    Note(String),
     /// Lines as they are: `/diag`, help.
     Lines {
         /// What they are.
@@ -125,12 +130,15 @@ pub struct ToolRow {
     pub result: Option<String>,
     /// The unified diff its card showed, for a write.
     pub diff: Option<String>,
+    /// The worker that it spawned.
+    pub work: Option<Box<Work>>,
 }
 
 impl ToolRow {
     /// A call that was just made.
     pub fn new(call: CallId, name: impl Into<String>, arguments: serde_json::Value) -> Self {
-        Self { call, name: name.into(), risk: None, arguments, state: ToolState::Called, result: None, diff: None }
+        let name = name.into();
+        Self { call, name, risk: None, arguments, state: ToolState::Called, result: None, diff: None, work: None }
     }
 }
 

@@ -226,13 +226,15 @@ impl Item {
             return covered;
         }
         match (&self.block, self.fold) {
+            (Block::Tool(row), Fold::Folded) => 1 + row.work.as_ref().map_or(0, |work| work.height(Fold::Folded)),
             (_, Fold::Folded) => 1,
             (Block::User { text, .. } | Block::Assistant { text, .. } | Block::Reasoning { text }, _) => {
                 guess(text.len(), self.newlines)
             }
             (Block::Tool(row), _) => {
                 let text = row.result.as_deref().unwrap_or_default();
-                guess(text.len(), 0).min(layout::RESULT_LINES)
+                let work = row.work.as_ref().map_or(0, |work| work.height(Fold::Open));
+                guess(text.len(), 0).min(layout::RESULT_LINES) + work
             }
             (Block::Lines { lines, .. }, _) => lines.len() + 1,
             _ => 1,
@@ -265,7 +267,9 @@ impl Item {
     /// A clock runs in it.
     pub(super) fn ticks(&self) -> bool {
         match &self.block {
-            Block::Tool(row) => matches!(row.state, ToolState::Running { .. }),
+            Block::Tool(row) => {
+                matches!(row.state, ToolState::Running { .. }) || row.work.as_ref().is_some_and(|work| work.runs())
+            }
             Block::Call(rule) => rule.retry.is_some(),
             _ => false,
         }

@@ -31,6 +31,8 @@ const RESULT_CHARACTERS: usize = 4_000;
 pub(super) const RESULT_LINES: usize = 80;
 /// Columns of the label before what somebody said, the space after it included.
 const GUTTER: usize = 11;
+/// Columns of an address before a message; a longer one is cut.
+const ADDRESS: usize = 24;
 /// Below this many columns a label has a line of its own.
 const NARROW: usize = 58;
 /// Characters of one argument in a row.
@@ -80,15 +82,15 @@ pub(super) fn lines(
         }
     }
     match part.block {
-        Block::User { text, origin, delivery } => {
-            let (label, role) = match origin {
-                UserOrigin::Person => ("you", Role::User),
-                UserOrigin::Continuation | UserOrigin::FinalAnswer => ("kokua", Role::Dim),
-                UserOrigin::Agent => ("agents", Role::Dim),
+        Block::User { from, text, origin, delivery } => {
+            let (role, style) = match (from, origin) {
+                (Some(_), _) | (None, UserOrigin::Agent) => (Role::Agent, Role::Text),
+                (None, UserOrigin::Person) => (Role::User, Role::Text),
+                (None, UserOrigin::Continuation | UserOrigin::FinalAnswer) => (Role::Dim, Role::Dim),
             };
-            let label = part.first.then_some(label);
-            let (first, rest) = layout.labelled(label, role, lines);
-            let style = if *origin == UserOrigin::Person { layout.style(Role::Text) } else { layout.style(Role::Dim) };
+            let label = part.first.then(|| speaker(from.as_deref(), *origin));
+            let (first, rest) = layout.labelled(label, ADDRESS, role, lines);
+            let style = layout.style(style);
             let mut spans = vec![Span::styled(slice(text).trim_end_matches('\n').to_owned(), style)];
             let note = match delivery {
                 Delivery::Delivered => None,
@@ -105,7 +107,7 @@ pub(super) fn lines(
             // The label's own line, where it has one, is final as soon as anything is.
             let mut before = Vec::new();
             let label = part.first.then_some(agent.as_str());
-            let (first, rest) = layout.labelled(label, Role::Agent, &mut before);
+            let (first, rest) = layout.labelled(label, GUTTER - 1, Role::Agent, &mut before);
             if open.is_none() {
                 lines.append(&mut before);
             }
@@ -128,6 +130,7 @@ pub(super) fn lines(
             layout.sentence(label, role, message, hint.as_deref(), lines);
         }
         Block::End(end) => layout.end(end, lines),
+        Block::Note(words) => layout.note(&clean_line(words), lines),
         Block::Lines { title, lines: rows } => {
             lines.push(Line::styled(
                 truncate(&clean_line(title), frame.width).into_owned(),
@@ -142,25 +145,27 @@ pub(super) fn lines(
     }
 }
 
-struct Layout<'a> {
-    frame: &'a Frame<'a>,
+pub(super) struct Layout<'a> {
+    pub(super) frame: &'a Frame<'a>,
     /// Columns a worker's blocks stand in from its caller's.
     indent: usize,
 }
 
 impl Layout<'_> {
-    fn style(&self, role: Role) -> Style {
+    pub(super) fn style(&self, role: Role) -> Style {
         self.frame.theme.style(role)
     }
 
-    fn blank(&self, columns: usize) -> Span<'static> {
+    pub(super) fn blank(&self, columns: usize) -> Span<'static> {
         Span::raw(" ".repeat((columns + self.indent).min(self.frame.width / 2)))
     }
 
-    /// The indents of what somebody said. Where it is narrow, the label is put on a line of its own.
+    /// The indents of what somebody said, with a label of at most `widest` columns: one that is wider than the gutter pushes
+    /// its first line on. Where it is narrow, the label is put on a line of its own.
     fn labelled(
         &self,
         label: Option<&str>,
+        widest: usize,
         role: Role,
         lines: &mut Vec<Line<'static>>,
     ) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
@@ -173,8 +178,8 @@ impl Layout<'_> {
             lines.push(Line::from(truncate_spans(line, self.frame.width)));
             return (rest.clone(), rest);
         }
-        let label = truncate(&label, GUTTER - 1).into_owned();
-        let gap = " ".repeat(GUTTER - width(&label));
+        let label = truncate(&label, widest).into_owned();
+        let gap = " ".repeat(GUTTER.saturating_sub(width(&label)).max(1));
         (vec![self.blank(0), Span::styled(label, self.style(role)), Span::raw(gap)], rest)
     }
 
@@ -252,33 +257,19 @@ impl Layout<'_> {
         Line::from(truncate_spans(spans, self.frame.width))
     }
 
-    /// The row of a call: only the arguments give way to a narrow screen.
+    /// The row of a call.
     fn tool(&self, row: &ToolRow, fold: Fold, lines: &mut Vec<Line<'static>>) {
-        let (state, role) = state_words(&row.state, self.frame.now);
-        // P17: what only reads is told and does not ask to be looked at; a failure of it does.
-        let status = row.risk == Some(Risk::Read);
-        let role = if status && role == Role::Ok { Role::Dim } else { role };
-        let (named, given) = if status { (Role::Dim, Role::Dim) } else { (Role::Tool, Role::Arguments) };
-        let mark = if status && fold == Fold::Folded { "·" } else { mark(fold) };
-        let name = clean_line(&row.name);
-        let indent = self.blank(2);
-        let room = self.frame.width.saturating_sub(indent.width() + 2);
-        let state = truncate(&state, room).into_owned();
-        let left = room.saturating_sub(width(&state) + 2);
-        let name = truncate(&name, left).into_owned();
-        let arguments = condensed(&row.arguments);
-        let arguments = truncate(&arguments, left.saturating_sub(width(&name) + 1)).into_owned();
-        let fill = room.saturating_sub(width(&name) + 1 + width(&arguments) + width(&state));
-        let line = vec![
-            indent,
-            Span::styled(format!("{mark} "), self.style(Role::Dim)),
-            Span::styled(name, self.style(named)),
-            Span::raw(" "),
-            Span::styled(arguments, self.style(given)),
-            Span::raw(" ".repeat(fill)),
-            Span::styled(state, self.style(role)),
-        ];
-        lines.push(Line::from(truncate_spans(line, self.frame.width)));
+        let state = match &row.work {
+            Some(work) => work.state_words(row, self.frame.now),
+            None => state_words(&row.state, self.frame.now),
+        };
+        let reads = row.risk == Some(Risk::Read) && row.work.is_none();
+        let mark = if reads && fold == Fold::Folded { "·" } else { mark(fold) };
+        let (name, given) = (clean_line(&row.name), condensed(&row.arguments));
+        lines.push(self.call_row(self.blank(2), mark, reads, &name, &given, state));
+        if let Some(work) = &row.work {
+            self.work(work, fold, lines);
+        }
         match (fold, failure(row)) {
             (Fold::Open, _) => self.tool_body(row, lines),
             (Fold::Folded, Some(reason)) => {
@@ -342,7 +333,7 @@ impl Layout<'_> {
     }
 
     fn sentence(&self, label: &str, role: Role, message: &str, hint: Option<&str>, lines: &mut Vec<Line<'static>>) {
-        let (first, rest) = self.labelled(Some(label), role, lines);
+        let (first, rest) = self.labelled(Some(label), GUTTER - 1, role, lines);
         let style = if role == Role::Dim { self.style(Role::Dim) } else { self.style(Role::Text) };
         let wrap = Wrap::words(self.frame.width);
         wrap.indented(&first, &rest).append(&[Span::styled(clean(message).trim_end().to_owned(), style)], lines);
@@ -362,12 +353,25 @@ impl Layout<'_> {
             }
             TurnEnd::Interrupted => "interrupted: the program ended before the turn did",
         };
+        self.note(words, lines);
+    }
+
+    fn note(&self, words: &str, lines: &mut Vec<Line<'static>>) {
         let dim = self.style(Role::Dim);
         let mut spans = vec![self.blank(0), Span::styled(format!("── {words} "), dim)];
         let used: usize = spans.iter().map(Span::width).sum();
         spans.push(Span::styled("─".repeat(self.frame.width.saturating_sub(used)), dim));
         lines.push(Line::from(truncate_spans(spans, self.frame.width)));
     }
+}
+
+/// The label of words for the model.
+fn speaker(from: Option<&str>, origin: UserOrigin) -> &str {
+    from.unwrap_or(match origin {
+        UserOrigin::Person => "you",
+        UserOrigin::Continuation | UserOrigin::FinalAnswer => "kokua",
+        UserOrigin::Agent => "agents",
+    })
 }
 
 /// What is said of this many tools in one call: amber from a hundred, red from what the provider is known to take at most.
@@ -387,7 +391,7 @@ const fn mark(fold: Fold) -> &'static str {
     }
 }
 
-fn state_words(state: &ToolState, now: i64) -> (String, Role) {
+pub(super) fn state_words(state: &ToolState, now: i64) -> (String, Role) {
     match state {
         ToolState::Called => ("called".to_owned(), Role::Dim),
         ToolState::Running { since } => {
@@ -434,7 +438,7 @@ fn failure(row: &ToolRow) -> Option<String> {
 }
 
 /// Arguments on one line: words bare, words with spaces quoted, everything else by its name.
-fn condensed(arguments: &Value) -> String {
+pub(super) fn condensed(arguments: &Value) -> String {
     let short = |text: &str| {
         let line = clean_line(text.get(..text.floor_char_boundary(ARGUMENT * 4)).unwrap_or_default());
         truncate(&line, ARGUMENT).into_owned()
@@ -484,14 +488,13 @@ fn grouped(number: usize) -> String {
 
 /// What of a block's lines is not what was said, for the search.
 pub(super) fn chrome(block: &Block) -> Chrome {
-    let label = match block {
-        Block::User { origin: UserOrigin::Person, .. } => "you",
-        Block::User { .. } => "kokua",
-        Block::Assistant { agent, .. } => agent,
+    let (label, widest) = match block {
+        Block::User { from, origin, .. } => (speaker(from.as_deref(), *origin), ADDRESS),
+        Block::Assistant { agent, .. } => (agent.as_str(), GUTTER - 1),
         Block::Reasoning { .. } => return Chrome::Line,
         _ => return Chrome::None,
     };
-    Chrome::Label(truncate(&clean_line(label), GUTTER - 1).into_owned())
+    Chrome::Label(truncate(&clean_line(label), widest).into_owned())
 }
 
 /// A block's text for copying and for the pager.
@@ -512,6 +515,9 @@ pub(super) fn plain(block: &Block) -> String {
             if !matches!(row.state, ToolState::Running { .. }) {
                 let _ = write!(out, "\n{}", state.trim());
             }
+            if let Some(work) = &row.work {
+                let _ = write!(out, "\n{}", work.plain());
+            }
             for part in [&row.diff, &row.result].into_iter().flatten() {
                 let _ = write!(out, "\n{}", clean(part));
             }
@@ -526,6 +532,7 @@ pub(super) fn plain(block: &Block) -> String {
             let label = if *severity == Severity::Warning { "warning" } else { "notice" };
             with_hint(label, message, hint)
         }
+        Block::Note(words) => clean_line(words),
         Block::End(TurnEnd::Answered) => String::new(),
         Block::End(TurnEnd::WrappedUp) => "wrapped up".to_owned(),
         Block::End(TurnEnd::Stopped) => "stopped".to_owned(),

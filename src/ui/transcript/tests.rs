@@ -18,7 +18,7 @@ fn theme() -> Theme {
 }
 
 fn user(text: &str) -> Block {
-    Block::User { text: text.to_owned(), origin: UserOrigin::Person, delivery: Delivery::Delivered }
+    Block::User { from: None, text: text.to_owned(), origin: UserOrigin::Person, delivery: Delivery::Delivered }
 }
 
 fn assistant(text: &str) -> Block {
@@ -503,6 +503,7 @@ fn a_receipt_stands_under_its_call_and_a_queued_message_can_go() {
     let call = transcript.push_nested(Block::Tool(Box::new(row("x", json!({}), ToolState::Called))), 1);
     transcript.push(assistant("later"));
     let queued = transcript.push(Block::User {
+        from: None,
         text: "and this".to_owned(),
         origin: UserOrigin::Person,
         delivery: Delivery::Queued,

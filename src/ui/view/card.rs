@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::paint::{bytes, columns, counted, ends, keyed, put, put_all, rule};
 use crate::access::policy::GateList;
-use crate::agent::update::Preview;
-use crate::agent::{Ask, Author};
+use crate::agent::Author;
 use crate::ui::action::Action;
+use crate::ui::cards::{self, Words};
 use crate::ui::inbox::Card;
 use crate::ui::state::{CARD_FRAME_ROWS, Focus, Ui};
 use crate::ui::text::{Wrap, clean_line, diff, visible, width};
@@ -21,10 +21,22 @@ const INDENT: usize = 3;
 /// Columns of the longest name that values are lined up after.
 const NAME: usize = 16;
 
-/// A card's body: the arguments by name, what the tool adds for a person, and the diff.
-pub fn body(ask: &Ask, preview: &Preview, changed: bool, room: usize, theme: &Theme) -> Vec<Line<'static>> {
+/// A card's body: what sets its asker apart, the arguments by name, what the tool adds for a person, and the diff.
+pub fn body(card: &Card, room: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let (ask, preview) = (&card.ask, &card.preview);
     let mut lines = Vec::new();
-    if changed {
+    let indent = [Span::raw(" ")];
+    let mut fact = |words: String, role: Role| {
+        let wrap = Wrap::words(room.saturating_sub(1)).indented(&indent, &indent);
+        wrap.append(&[Span::styled(words, theme.style(role))], &mut lines);
+    };
+    if ask.chain.iter().any(|agent| cards::label(agent).is_some()) {
+        fact(format!("asked by {}", cards::asker(&ask.chain, Words::Whole)), Role::Agent);
+    }
+    if let Some(name) = &card.elsewhere {
+        fact(format!("in {name}: answering it does not bring that conversation into view"), Role::Warning);
+    }
+    if card.showing.changed {
         let text = " CHANGED since it was shown: read it again before you answer";
         lines.push(Line::styled(text, theme.style(Role::Decision)));
     }
@@ -204,7 +216,6 @@ fn heading(ui: &Ui, card: &Card, room: usize, right: Vec<Span<'static>>) -> Line
     let focused = ui.focus == Focus::Card;
     let border = ui.theme.style(if focused { Role::Focus } else { Role::Border });
     let decision = ui.theme.style(Role::Decision);
-    let chain: Vec<_> = card.ask.chain.iter().map(|agent| clean_line(agent.as_str())).collect();
     let list = match card.ask.reason.list {
         GateList::Confirm => "confirm",
         GateList::Review => "review",
@@ -212,16 +223,30 @@ fn heading(ui: &Ui, card: &Card, room: usize, right: Vec<Span<'static>>) -> Line
     let text = ui.theme.style(Role::Text);
     let gap = || Span::styled(" ── ", border);
     let place = Span::styled(format!("ask {} of {}", ui.inbox.place(), ui.inbox.len()), decision);
-    let agent = Span::styled(chain.join(" < "), ui.theme.style(Role::Agent));
+    let asker = |words: Words| Span::styled(cards::asker(&card.ask.chain, words), ui.theme.style(Role::Agent));
     let tool = Span::styled(clean_line(&card.ask.tool.to_string()), ui.theme.style(Role::Tool));
     let words = |words: &'static str| Span::styled(words, text);
-    let question = [place.clone(), gap(), words("Allow "), agent.clone(), words(" to run "), tool.clone(), words("?")];
-    let whole = question.iter().cloned().chain([gap(), words(list)]).collect();
-    // Where it does not fit, the list goes first, for the last line names it; then the words between the names (P5).
+    let mut start = vec![place, gap()];
+    if let Some(name) = &card.elsewhere {
+        start.extend([Span::styled(format!("in {name}"), ui.theme.style(Role::Warning)), gap()]);
+    }
+    let question = |asker: Span<'static>| {
+        let question = [words("Allow "), asker, words(" to run "), tool.clone(), words("?")];
+        start.iter().cloned().chain(question).collect::<Vec<_>>()
+    };
+    let with_list = |question: Vec<Span<'static>>| question.into_iter().chain([gap(), words(list)]).collect();
+    let (whole, short) = (question(asker(Words::Whole)), question(asker(Words::Short)));
+    // The body has the chain of a composed worker whole, in P15's words.
+    let innermost = card.ask.chain.get(..1).filter(|first| first.iter().any(|agent| cards::label(agent).is_some()));
+    let innermost = innermost.map(|first| cards::asker(first, Words::Short));
+    let innermost = innermost.map(|first| question(Span::styled(first, ui.theme.style(Role::Agent))));
+    // Where it does not fit, the list goes first, for the last line names it; then what the body has; then the words between
+    // the names (P5).
     let ends = if right.is_empty() { 0 } else { columns(&right) + 3 };
     let fits = |left: &Vec<Span<'static>>| columns(left) + ends + 3 <= room;
-    let left = [whole, question.to_vec()].into_iter().find(fits);
-    let left = left.unwrap_or_else(|| vec![place, gap(), agent, gap(), tool, gap(), words(list)]);
+    let tries = [with_list(whole.clone()), whole, with_list(short.clone()), short];
+    let left = tries.into_iter().chain(innermost).find(fits);
+    let left = left.unwrap_or_else(|| start.into_iter().chain([asker(Words::Short), gap(), tool]).collect());
     rule(left, right, room, border)
 }
 
@@ -236,7 +261,8 @@ fn keys(ui: &Ui, card: &Card, room: usize, now: i64) -> Line<'static> {
     let inert = !live || card.inert_for(now) > 0;
     let mut wishes = vec![(Action::AllowOnce, "allow once", inert)];
     if card.ask.grantable {
-        wishes.push((Action::AllowConversation, "allow this exact call here", inert));
+        let words = if card.elsewhere.is_some() { "allow this exact call there" } else { "allow this exact call here" };
+        wishes.push((Action::AllowConversation, words, inert));
     }
     wishes.extend([
         (Action::Deny, "deny", !live),

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::paint::{bytes, clock, columns, ends, fitted, keyed, put, rule};
+use super::paint::{bytes, clock, columns, counted, ends, fitted, keyed, put, rule};
 use crate::ui::action::Action;
 use crate::ui::explaining::{Explaining, Level};
 use crate::ui::layout::draft_width;
@@ -20,7 +20,12 @@ pub(super) fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     let border = ui.theme.style(if ui.focus == Focus::Composer { Role::Focus } else { Role::Border });
     let mut left = Vec::new();
     let mut right = Vec::new();
-    if let Some(turn) = &ui.turn {
+    if let Some(Prompt::Held { holder, .. }) = ui.prompt.as_ref().filter(|prompt| !held_fits(ui, prompt, area.width)) {
+        left.push(Span::styled(holder.clone(), ui.theme.style(Role::Decision)));
+    } else if let Some(why) = ui.read_only() {
+        left.push(Span::styled("read-only", ui.theme.style(Role::Warning)));
+        left.push(Span::styled(format!(" ── {why}"), ui.theme.style(Role::Text)));
+    } else if let Some(turn) = &ui.tree.viewed().run {
         if let Some(retry) = turn.retry.as_ref().filter(|retry| retry.until > now) {
             let seconds = (retry.until - now + 999) / 1_000;
             let text = format!("try {} in {seconds} s: {}", retry.attempt, retry.message);
@@ -37,7 +42,32 @@ pub(super) fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
             left.push(Span::styled(text, ui.theme.style(Role::Text)));
         }
     }
+    if right.is_empty() {
+        right = strip(ui, now);
+    }
     put(buffer, area, 0, &rule(left, right, usize::from(area.width), border));
+}
+
+/// `3 agents · 2 asks · coder#1 0:14` while workers run: the agent that asks first, else the one that came last.
+fn strip(ui: &Ui, now: i64) -> Vec<Span<'static>> {
+    let workers = ui.tree.running_workers();
+    if workers == 0 {
+        return Vec::new();
+    }
+    let mut spans = vec![Span::styled(counted(workers + 1, "agent"), ui.theme.style(Role::Text))];
+    let dim = ui.theme.style(Role::Dim);
+    if !ui.inbox.is_empty() {
+        spans.push(Span::styled(" · ", dim));
+        spans.push(Span::styled(counted(ui.inbox.len(), "ask"), ui.theme.style(Role::Decision)));
+    }
+    let asker = ui.inbox.of(&ui.conversation()).next().and_then(|card| ui.tree.get(card.ask.call.node()));
+    if let Some(agent) = asker.or_else(|| ui.tree.newest_running()) {
+        spans.push(Span::styled(" · ", dim));
+        spans.push(Span::styled(truncate(&agent.name, 24).into_owned(), ui.theme.style(Role::Agent)));
+        let took = agent.took(now).map(|ms| format!(" {}", clock(ms))).unwrap_or_default();
+        spans.push(Span::styled(took, ui.theme.style(Role::Text)));
+    }
+    spans
 }
 
 /// The draft. Answers where the caret stands.
@@ -62,6 +92,16 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) -> Option<Position>
         let line = vec![Span::styled(query, ui.theme.style(Role::Match)), Span::raw("   "), found];
         put(buffer, draft, 0, &Line::from(fitted(line, usize::from(draft.width))));
         return Some(Position::new(draft.x + caret, draft.y));
+    }
+    if ui.composer.is_empty() && ui.read_only().is_some() {
+        let words = "nothing can be said here; / has the commands";
+        put(
+            buffer,
+            draft,
+            0,
+            &Line::from(fitted(vec![Span::styled(words, ui.theme.style(Role::Dim))], usize::from(draft.width))),
+        );
+        return Some(Position::new(draft.x, draft.y));
     }
     ui.composer.area().render(draft, buffer);
     let caret = ui.composer.area().rendered_cursor_position();
@@ -112,7 +152,7 @@ pub(super) fn draw_hints(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) -> 
         spans.push(Span::styled(if spans.is_empty() { " " } else { "  " }, dim));
         spans.extend(hint);
     }
-    let found = ui.transcript.found().filter(|_| ui.searching.is_some() && ui.overlay.is_none());
+    let found = ui.transcript().found().filter(|_| ui.searching.is_some() && ui.overlay.is_none());
     let found = found.map(|found| match found.total {
         0 => "not found ".to_owned(),
         total => format!("match {} of {total} ", found.current),
@@ -134,7 +174,7 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
     let (label, line, mut after) = match prompt {
         Prompt::Search(line) => {
             let mut after = Vec::new();
-            match ui.transcript.found() {
+            match ui.transcript().found() {
                 None => {}
                 Some(found) if found.total == 0 => after.push(Span::styled("not found", dim)),
                 Some(found) => {
@@ -167,6 +207,14 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
             put(buffer, area, 0, &ends(spans, Vec::new(), usize::from(area.width)));
             return None;
         }
+        Prompt::Held { holder, .. } => {
+            let mut spans = held_keys(ui);
+            if held_fits(ui, prompt, area.width) {
+                spans.insert(0, Span::styled(format!(" {holder}"), ui.theme.style(Role::Decision)));
+            }
+            put(buffer, area, 0, &ends(spans, Vec::new(), usize::from(area.width)));
+            return None;
+        }
     };
     after.insert(0, Span::raw("  "));
     after.push(Span::raw(" "));
@@ -190,13 +238,28 @@ fn draw_prompt(ui: &Ui, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Opt
     Some(Position::new(area.x + caret, area.y))
 }
 
+/// What can be done about a conversation that another program has open.
+fn held_keys(ui: &Ui) -> Vec<Span<'static>> {
+    let dim = ui.theme.style(Role::Dim);
+    let mut spans =
+        vec![Span::styled(" Enter", ui.theme.style(Role::Key)), Span::styled(": look at it read-only · ", dim)];
+    spans.extend(keyed(ui, &[Action::Close], ": leave it"));
+    spans
+}
+
+/// Whether who has it stands on one line with the keys; else it stands on the rule above.
+fn held_fits(ui: &Ui, prompt: &Prompt, room: u16) -> bool {
+    let Prompt::Held { holder, .. } = prompt else { return true };
+    width(holder) + 1 + columns(&held_keys(ui)) <= usize::from(room)
+}
+
 fn line_of(prompt: &Prompt) -> Option<&crate::ui::line::LineInput> {
     match prompt {
         Prompt::Search(line)
         | Prompt::Reason { line, .. }
         | Prompt::FilterTools(line)
         | Prompt::FilterConversations(line) => Some(line),
-        Prompt::Delete { .. } => None,
+        Prompt::Delete { .. } | Prompt::Held { .. } => None,
     }
 }
 
@@ -207,15 +270,17 @@ fn hints(ui: &Ui) -> Vec<Hint> {
     if ui.composer.history_search().is_some() {
         return vec![(&[Action::Send], "take"), (&[Action::HistorySearch], "older"), (&[Action::Close], "back")];
     }
-    let stop: Option<Hint> = ui.turn.is_some().then_some((&[Action::Interrupt], "stop"));
+    let whole = if ui.tree.viewed().id.is_entry() { "stop" } else { "stop the turn" };
+    let stop: Option<Hint> = ui.turn().is_some().then_some((&[Action::Interrupt], whole));
     let mut hints: Vec<Hint> = match (&ui.overlay, ui.focus) {
         (Some(Overlay::Palette { .. }), _) => vec![(&[Action::RowOpen], "run"), (&[Action::Close], "close")],
         (Some(Overlay::Card) | None, Focus::Card) => {
+            let elsewhere = ui.inbox.shown().is_some_and(|card| card.elsewhere.is_some());
             let mut hints: Vec<Hint> = vec![
                 (&[Action::Close], "back"),
                 (&[Action::CardUp, Action::CardDown], "scroll"),
                 (&[Action::CardFull], if ui.overlay.is_some() { "smaller" } else { "full" }),
-                (&[Action::CardAsker], "its call"),
+                (&[Action::CardAsker], if elsewhere { "its conversation" } else { "its call" }),
             ];
             if ui.inbox.len() > 1 {
                 hints.push((&[Action::CardNext, Action::CardPrevious], "other asks"));
@@ -228,7 +293,21 @@ fn hints(ui: &Ui) -> Vec<Hint> {
             (&[Action::PageUp, Action::PageDown], "page"),
             (&[Action::RowUp, Action::RowDown], "scroll"),
         ],
-        (None, Focus::Composer) => vec![(&[Action::Send], "send"), (&[Action::Newline], "newline")],
+        (None, Focus::Composer) if ui.read_only().is_some() => Vec::new(),
+        (None, Focus::Composer) => {
+            let mut hints: Vec<Hint> = Vec::new();
+            let viewed = ui.tree.viewed();
+            if !viewed.id.is_entry() && ui.searching.is_none() {
+                hints.push((&[Action::Close], "back to the entry agent"));
+            }
+            if ui.read_only().is_none() {
+                if !viewed.has_ended() {
+                    hints.push((&[Action::Send], "send"));
+                }
+                hints.push((&[Action::Newline], "newline"));
+            }
+            hints
+        }
         (None, Focus::Transcript) if ui.searching.is_some() => vec![
             (&[Action::NextMatch, Action::PreviousMatch], "match"),
             (&[Action::SearchHere], "search"),
@@ -286,7 +365,15 @@ fn pane_hints(ui: &Ui) -> Vec<Hint> {
     };
     let close: Hint = (&[Action::Close], if filtered { "clears the filter" } else { "back" });
     match ui.pane() {
-        PaneKind::Agents => vec![close],
+        PaneKind::Agents => {
+            let selected = super::panes::selected_agent(ui).and_then(|node| ui.tree.get(node));
+            let mut hints: Vec<Hint> = vec![(&[Action::RowOpen], "its transcript")];
+            if let Some(agent) = selected.filter(|agent| agent.run.is_some()) {
+                hints.push((&[Action::StopAgent], if agent.id.is_entry() { "stop the turn" } else { "stop it alone" }));
+            }
+            hints.push(close);
+            hints
+        }
         PaneKind::Tools => {
             let mut hints: Vec<Hint> = vec![
                 (&[Action::RowOpen], "open"),

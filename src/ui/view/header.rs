@@ -20,8 +20,9 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
     match &ui.session {
         None => left.push(Span::styled("kokua · starting", bar)),
         Some(session) => {
-            left.push(Span::styled(clean_line(session.agent.as_str()), ui.theme.style(Role::Agent)));
-            let model = clean_line(&session.model);
+            let viewed = ui.tree.viewed();
+            left.push(Span::styled(ui.tree.chain(viewed), ui.theme.style(Role::Agent)));
+            let model = viewed.model.clone();
             let model = match session.rehearsal {
                 true if model.contains("rehearsal") => format!("{model} (no real model)"),
                 true => format!("{model} (rehearsal, no real model)"),
@@ -43,8 +44,10 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
         right.push(Span::styled("  ", bar));
         right.push(Span::styled(text, ui.theme.style(role)));
     };
-    if let Some((tools, _)) = ui.carries() {
-        let limit = ui.session.as_ref().and_then(|session| session.tool_limit);
+    let entry = ui.tree.viewed().id.is_entry();
+    let carries = if entry { ui.carries() } else { ui.tree.viewed().carried };
+    if let Some((tools, _)) = carries {
+        let limit = ui.session.as_ref().filter(|_| entry).and_then(|session| session.tool_limit);
         match crowd(tools, limit) {
             Some((words, role)) => add(format!("{} {words}", counted(tools, "tool")), role),
             None => add(counted(tools, "tool"), Role::Bar),
@@ -57,14 +60,22 @@ pub(super) fn draw(ui: &Ui, area: Rect, buffer: &mut Buffer) {
     if !ui.inbox.is_empty() {
         add(counted(ui.inbox.len(), "ask"), Role::Decision);
     }
+    let workers = ui.tree.running_workers();
+    if workers > 0 {
+        add(counted(workers + 1, "agent"), Role::Bar);
+    }
     add(format!("{} help ", ui.keys.first(Action::Help)), Role::Bar);
     put(buffer, area, 0, &ends(left, right, usize::from(area.width)));
 }
 
-/// How full the model's window was at the last call whose tokens are known.
+/// How full the model's window was at the last call whose tokens are known. Of a worker's model no window is known.
 fn context_percent(ui: &Ui) -> Option<u64> {
+    let viewed = ui.tree.viewed();
+    if !viewed.id.is_entry() {
+        return None;
+    }
     let window = ui.session.as_ref()?.window.filter(|window| *window > 0)?;
-    let usage = ui.calls.iter().rev().find_map(|call| call.usage)?;
+    let usage = viewed.scene.calls.iter().rev().find_map(|call| call.usage)?;
     let used = usage.input? + usage.output.unwrap_or(0);
     Some((used.saturating_mul(100) / window).min(100))
 }

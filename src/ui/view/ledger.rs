@@ -11,9 +11,10 @@ use super::panes;
 use crate::access::held::Arrival;
 use crate::access::offer::{LedgerTool, RowState};
 use crate::access::{Ledger, Owner, Risk};
-use crate::ui::state::{ModelCall, Ui};
+use crate::ui::state::Ui;
 use crate::ui::text::{Wrap, clean_line};
 use crate::ui::theme::{Role, Theme};
+use crate::ui::tree::ModelCall;
 
 /// A risk's word.
 pub(super) fn risk_word(risk: Risk) -> &'static str {

@@ -48,8 +48,9 @@ fn draw(ui: &mut Ui, buffer: &mut Buffer, now: i64) -> Option<Position> {
         too_small(layout.whole, buffer);
         return None;
     }
-    ui.transcript.tick(now);
-    ui.transcript.set_end(if ui.is_running() { End::Grows } else { End::Rests });
+    let viewed = ui.tree.viewed_mut();
+    viewed.scene.transcript.tick(now);
+    viewed.scene.transcript.set_end(if viewed.run.is_some() { End::Grows } else { End::Rests });
     header::draw(ui, layout.header, buffer);
     let border = ui.theme.style(Role::Border);
     upright(buffer, layout.left_line, border);
@@ -104,10 +105,10 @@ fn draw_main(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) -> Option<P
     let over = ui.main_covered();
     if over {
         panes::draw(ui, ui.pane(), area, buffer, now);
-    } else if ui.transcript.is_empty() {
+    } else if ui.transcript().is_empty() && ui.tree.viewed().id.is_entry() {
         welcome(ui, area, buffer);
     } else {
-        transcript::draw(&mut ui.transcript, area, buffer, &ui.theme);
+        transcript::draw(&mut ui.tree.viewed_mut().scene.transcript, area, buffer, &ui.theme);
     }
     if ui.overlay.is_some() { palette::draw(ui, area, buffer) } else { None }
 }
@@ -116,7 +117,9 @@ fn draw_left(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
     if area.is_empty() {
         return;
     }
-    let agents = 8.min(area.height / 3);
+    // The agents have what they need, up to half of it.
+    let wanted = panes::height(ui, PaneKind::Agents, area, now);
+    let agents = wanted.clamp(8.min(area.height / 3), area.height / 2);
     let top = Rect { height: area.height - agents, ..area };
     let bottom = Rect { y: area.y + top.height, height: agents, ..area };
     panes::draw(ui, PaneKind::Conversations, top, buffer, now);

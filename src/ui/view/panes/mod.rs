@@ -16,12 +16,16 @@ pub use self::tools::Entry;
 use super::paint::{ends, keyed, put, put_all};
 use crate::access::report::ToolsetState;
 use crate::access::{AgentReport, Owner};
+use crate::agent::NodeId;
 use crate::agent::update::ConversationSummary;
 use crate::ui::action::Action;
 use crate::ui::pane::{PaneKind, PolicyView};
 use crate::ui::state::{Focus, Ui};
 use crate::ui::text::{clean_line, truncate};
 use crate::ui::theme::Role;
+
+/// Rows from which the foot of the agents pane has room of its own.
+const TALL: usize = 16;
 
 /// A pane laid out: a heading, lines that stay under it, rows that can be selected and scrolled, and lines that stay at its
 /// foot.
@@ -61,12 +65,38 @@ fn content(ui: &Ui, kind: PaneKind, room: usize, now: i64) -> Content {
 /// How many rows a pane has.
 pub fn count(ui: &Ui, kind: PaneKind) -> usize {
     match kind {
-        PaneKind::Agents => usize::from(ui.session().is_some()),
+        PaneKind::Agents => ui.tree.rows().len(),
         PaneKind::Tools => tools::rows(ui).len(),
         PaneKind::Policy if ui.panes.policy_view == PolicyView::Matrix => matrix::owners(ui).len(),
         PaneKind::Policy => ui.report().map_or(0, |report| policy::entries(report).len()),
         PaneKind::Conversations => conversations::rows(ui).len(),
     }
+}
+
+/// A pane's selected row.
+pub fn selected(ui: &Ui, kind: PaneKind) -> usize {
+    match kind {
+        PaneKind::Agents => ui.tree.rows().iter().position(|agent| agent.id == ui.panes.node).unwrap_or(0),
+        _ => ui.panes.row(kind),
+    }
+}
+
+/// The agent on a row of the agents pane.
+pub fn agent_at(ui: &Ui, row: usize) -> NodeId {
+    ui.tree.rows().get(row).map_or(NodeId::ENTRY, |agent| agent.id)
+}
+
+/// The agent on the agents pane's selected row; one that is no longer in the tree is not.
+pub fn selected_agent(ui: &Ui) -> Option<NodeId> {
+    ui.session()?;
+    Some(agent_at(ui, selected(ui, PaneKind::Agents)))
+}
+
+/// Rows that a pane would fill, its heading included.
+pub fn height(ui: &Ui, kind: PaneKind, area: Rect, now: i64) -> u16 {
+    let made = content(ui, kind, usize::from(area.width), now);
+    let rows: usize = made.rows.iter().map(|row| row.lines.len()).sum();
+    u16::try_from(1 + made.head.len() + rows + made.foot.len()).unwrap_or(u16::MAX)
 }
 
 /// The tools pane's selected row.
@@ -109,9 +139,14 @@ pub fn group<'a>(report: &'a AgentReport, owner: &Owner) -> Option<Group<'a>> {
     }
 }
 
+/// The rows of the conversations pane.
+pub fn conversations(ui: &Ui) -> Vec<&ConversationSummary> {
+    conversations::rows(ui)
+}
+
 /// The conversation on the conversations pane's selected row.
 pub fn selected_conversation(ui: &Ui) -> Option<&ConversationSummary> {
-    let rows = conversations::rows(ui);
+    let rows = conversations(ui);
     let at = ui.panes.row(PaneKind::Conversations).min(rows.len().saturating_sub(1));
     rows.get(at).copied()
 }
@@ -174,14 +209,22 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
     // Head and foot give way to the rows when there is little room.
     let inner = usize::from(area.height).saturating_sub(1);
     let head = made.head.len().min(inner / 3);
-    let foot = made.foot.len().min((inner - head) / 2);
+    let foot = match kind {
+        // Of a tree every row counts: its foot has what they leave, and a third of a tall pane.
+        PaneKind::Agents => {
+            let rows: usize = made.rows.iter().map(|row| row.lines.len()).sum();
+            let least = if inner >= TALL { inner / 3 } else { 0 };
+            made.foot.len().min((inner - head).saturating_sub(rows).max(least))
+        }
+        _ => made.foot.len().min((inner - head) / 2),
+    };
     let list = inner - head - foot;
     let rows = |y: u16, rows: usize| Rect { y, height: u16::try_from(rows).unwrap_or(0), ..area };
     let head_area = rows(area.y + 1, head);
     // What is nearest to the rows stays.
     put_all(buffer, head_area, made.head.iter().skip(made.head.len() - head));
     let list_area = rows(head_area.bottom(), list);
-    let selected = ui.panes.row(kind).min(made.rows.len().saturating_sub(1));
+    let selected = selected(ui, kind).min(made.rows.len().saturating_sub(1));
     let (lines, at) = flatten(&made.rows, selected);
     // What says how many are below stands on the last line, which must not be the selected row's.
     let room_for_rows = if at.end < lines.len() { list.saturating_sub(1) } else { list };

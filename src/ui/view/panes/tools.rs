@@ -12,10 +12,11 @@ use crate::access::policy::GateList;
 use crate::access::report::{ToolRow, ToolsetRow, ToolsetState};
 use crate::access::{Ledger, Owner, ToolId};
 use crate::ui::pane::{PaneKind, ToolSort};
-use crate::ui::state::{ModelCall, Ui};
+use crate::ui::state::Ui;
 use crate::ui::text::width::fit;
 use crate::ui::text::{Wrap, clean_line};
 use crate::ui::theme::Role;
+use crate::ui::tree::ModelCall;
 use crate::ui::view::ledger::risk_word;
 use crate::ui::view::paint::{bytes, bytes_short, counted, ends};
 
@@ -216,8 +217,9 @@ fn split(ledger: &Ledger) -> (usize, usize) {
 }
 
 fn chart(ui: &Ui, room: usize, lines: &mut Vec<Line<'static>>) {
-    let skip = ui.calls.len().saturating_sub(BARS);
-    let calls: Vec<_> = ui.calls.iter().skip(skip).collect();
+    let scene = &ui.tree.entry().scene;
+    let skip = scene.calls.len().saturating_sub(BARS);
+    let calls: Vec<_> = scene.calls.iter().skip(skip).collect();
     let most = calls.iter().map(|call| call.line.tool_bytes).max().unwrap_or(0);
     if most == 0 {
         return;
@@ -246,8 +248,8 @@ fn chart(ui: &Ui, room: usize, lines: &mut Vec<Line<'static>>) {
         let right = format!("{} ", bytes(call.line.tool_bytes));
         lines.push(ends(left, vec![Span::styled(right, dim)], room));
     }
-    let more = counted(ui.calls_dropped + skip, "call");
-    if ui.calls_dropped + skip > 0 {
+    let more = counted(scene.calls_dropped + skip, "call");
+    if scene.calls_dropped + skip > 0 {
         lines.push(Line::styled(format!(" {more} before"), dim));
     }
 }
