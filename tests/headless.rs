@@ -727,8 +727,12 @@ fn json_tells_of_workers_by_node() {
         .iter()
         .map(|one| (one["node"].as_u64().unwrap(), one["address"].as_str().unwrap(), one["task"].as_str().unwrap()))
         .collect();
-    let expected =
-        [(1, "researcher#1", "look one"), (2, "researcher#2", "look two"), (3, "coder#1", "build it"), (4, "tester#1", "test it")];
+    let expected = [
+        (1, "researcher#1", "look one"),
+        (2, "researcher#2", "look two"),
+        (3, "coder#1", "build it"),
+        (4, "tester#1", "test it"),
+    ];
     assert_eq!(tree, expected);
     // Each is spawned by a call of another, which has one result; the tester by the coder's.
     let calls = of_type(&events, "tool_call");
@@ -742,7 +746,8 @@ fn json_tells_of_workers_by_node() {
         assert_eq!(own.count(), 1, "{call}");
         assert_eq!(result_of(&events, call)["ending"], "ok", "{call}");
     }
-    let mut ends: Vec<_> = of_type(&events, "end").iter().map(|end| (node(end), end["end"].as_str().unwrap())).collect();
+    let mut ends: Vec<_> =
+        of_type(&events, "end").iter().map(|end| (node(end), end["end"].as_str().unwrap())).collect();
     ends.sort_unstable();
     assert_eq!(ends, [0, 1, 2, 3, 4].map(|node| (node, "answered")));
 }

@@ -88,6 +88,7 @@ pub async fn run(
         messages: VecDeque::new(),
         commands: VecDeque::new(),
         wanted: None,
+        moves: None,
         pace: Pace::default(),
     };
     session.sized()?;
@@ -128,6 +129,8 @@ struct Session<'a, S> {
     commands: VecDeque<Cmd>,
     /// A frame is due, and why.
     wanted: Option<Cause>,
+    /// When the last frame is no longer what is to be seen, though nothing happens.
+    moves: Option<Instant>,
     pace: Pace,
 }
 
@@ -144,17 +147,18 @@ impl<S: Fn(Command)> Session<'_, S> {
                 self.screen.draw(|frame| ui::view(ui, frame, time))?;
                 self.pace.drawn(now);
                 self.wanted = None;
+                // Of what was drawn, not of now: what went while it was drawn is still on the screen.
+                self.moves = self.ui.next_wake(time).map(|ms| now + Duration::from_millis(ms.max(1)));
             }
-            let frame = self.wanted.map(|cause| self.pace.due(cause, now));
-            let tick = self.ui.next_wake(clock::now_ms()).map(|ms| now + Duration::from_millis(ms.max(1)));
-            match self.woken(frame.into_iter().chain(tick).min()).await {
+            let until = self.wanted.map_or(self.moves, |cause| Some(self.pace.due(cause, now)));
+            match self.woken(until).await {
                 Woken::Signal(Heard::End) => return Ok(Exit::Ended),
                 Woken::Signal(Heard::HungUp) | Woken::Terminal(None) => return Ok(Exit::HungUp),
                 Woken::Signal(Heard::Continued) => self.take_back()?,
                 Woken::Terminal(Some(event)) => self.messages.extend(input::message(event?)),
                 Woken::Update(None) => return Ok(Exit::AssistantGone),
                 Woken::Update(Some(update)) => self.messages.push_back(Msg::Update(update)),
-                Woken::Time if tick.is_some_and(|tick| tick <= Instant::now()) => self.messages.push_back(Msg::Tick),
+                Woken::Time if self.wanted.is_none() => self.messages.push_back(Msg::Tick),
                 Woken::Time => {}
             }
             self.drain().await?;

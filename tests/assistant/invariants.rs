@@ -271,6 +271,22 @@ async fn words_of_a_dropped_model_call_are_not_heard() {
     assert_eq!(results(&told), [(1, Ending::Failed, stopped), (2, Ending::Ok, "run done".to_owned())]);
     assert_eq!(answers(&bench.house.shelf.records("conversation-1")), ["", "Early. ", "Without it."]);
     assert!(!told.iter().any(|event| matches!(event, Event::Delta { text } if text == "LATE")));
+    // The same agent already speaks again when the words of the call before it come.
+    let (late, dropped) = sent();
+    let (speak, play) = sent();
+    bench.plays_for("go", [dropped, play]);
+    bench.say("again");
+    bench.until("call", |event| matches!(event, Event::Call(_))).await;
+    late.send(text("LATE")).unwrap();
+    bench.submit(Command::Stop);
+    bench.say("once more");
+    bench.until_end().await;
+    bench.settled().await;
+    speak.send(text("The new answer.")).unwrap();
+    drop(speak);
+    bench.until_end().await;
+    let all = ["", "Early. ", "Without it.", "", "The new answer."];
+    assert_eq!(answers(&bench.house.shelf.records("conversation-1")), all);
 }
 
 #[tokio::test]

@@ -18,7 +18,8 @@ const CODER_RUNS: &str = "Allow coder < assistant to run compute.run_command?";
 const TESTER: &str = "Allow tester < coder < assistant to run compute.run_command?";
 
 /// What the model says of a coder that a person stopped.
-const STOPPED: &str = "The crew has ended; of the last I read: Sub-agent 'coder#1' was stopped by the user before it finished.";
+const STOPPED: &str =
+    "The crew has ended; of the last I read: Sub-agent 'coder#1' was stopped by the user before it finished.";
 
 fn home() -> Home {
     Home::with_config(include_str!("crew/config.toml"))
@@ -71,7 +72,6 @@ fn asks(screen: &str, count: usize) -> bool {
     }
 }
 
-
 /// Begins the crew's turn, and waits until three of its calls ask.
 fn begin(terminal: &mut Terminal) -> String {
     terminal.wait_for("assistant is here");
@@ -99,9 +99,8 @@ fn to_card(terminal: &mut Terminal, question: &str) {
 fn allow(terminal: &mut Terminal, question: &str) {
     loop {
         terminal.send(b"a");
-        let screen = terminal.wait("an answer to 'a'", |screen| {
-            !screen.contains(question) || screen.contains("just come up")
-        });
+        let screen =
+            terminal.wait("an answer to 'a'", |screen| !screen.contains(question) || screen.contains("just come up"));
         if !screen.contains(question) {
             return;
         }
@@ -283,7 +282,8 @@ fn crew(home: &Home, model: &str, calls: usize) {
     to_card(&mut terminal, CODER_WRITES);
     allow(&mut terminal, CODER_WRITES);
     terminal.wait("the coder's next ask", |screen| {
-        asks(screen, 2) && screen.lines().any(|line| line.contains("\"echo last\"") && line.contains("WAITS FOR YOU · 2 of 2"))
+        asks(screen, 2)
+            && screen.lines().any(|line| line.contains("\"echo last\"") && line.contains("WAITS FOR YOU · 2 of 2"))
     });
     assert_eq!(std::fs::read_to_string(home.work().join("note.txt")).unwrap(), "a note\n");
 
@@ -300,7 +300,8 @@ fn crew(home: &Home, model: &str, calls: usize) {
     to_card(&mut terminal, RESEARCHER);
     allow(&mut terminal, RESEARCHER);
     let screen = terminal.wait_for("Two is fine, and I was told: look at docs too");
-    let screen = if screen.contains("has ended ›") { screen } else { terminal.wait_for("researcher#2 has ended ›") };
+    let screen =
+        if screen.contains("has ended ›") { screen } else { terminal.wait_for("researcher#2 has ended ›") };
     assert!(!screen.contains("(queued"), "{screen}");
     let place = |words: &str| screen.find(words).unwrap_or_else(|| panic!("{words}:\n{screen}"));
     let order = ["└ allowed once · compute.run_command", "you        look at docs too", "── call 2 ·", "I was told: "];
@@ -318,8 +319,13 @@ fn crew(home: &Home, model: &str, calls: usize) {
     let screen = terminal.wait("the assistant's answer", |screen| told(screen).contains(STOPPED));
     assert!(asks(&screen, 0) && !screen.contains("WAITS FOR YOU") && !screen.contains("─ ask "), "{screen}");
     idle(&terminal);
-    let ended =
-        [("assistant", "done"), ("researcher#1", "done"), ("researcher#2", "done"), ("coder#1", "stopped"), ("tester#1", "done")];
+    let ended = [
+        ("assistant", "done"),
+        ("researcher#1", "done"),
+        ("researcher#2", "done"),
+        ("coder#1", "stopped"),
+        ("tester#1", "done"),
+    ];
     wait_states(&terminal, &ended);
     terminal.wait_for(&format!("── turn · 5 agents · {calls} calls · in "));
     let endings = endings(home);
@@ -497,7 +503,8 @@ fn a_conversation_out_of_view_goes_on_and_asks_and_is_found_as_it_is() {
     focus_card(&mut terminal);
     allow(&mut terminal, CODER_RUNS);
     terminal.wait("the crew as unread", |screen| {
-        asks(screen, 0) && conversation(screen, "crew").is_some_and(|row| row.contains("U crew") && row.contains("unread"))
+        asks(screen, 0)
+            && conversation(screen, "crew").is_some_and(|row| row.contains("U crew") && row.contains("unread"))
     });
     terminal.say("/switch crew");
     let screen = terminal.wait_for("The crew has ended; of the last I read: It is built.");
@@ -531,11 +538,15 @@ fn the_selected_conversation_stays_selected_when_another_becomes_the_newest() {
         at("crew").zip(at("hello there"))
     };
     let selected = |screen: &str| pane(screen).any(|row| row.starts_with('›') && row.contains("hello there"));
-    terminal.wait("the newest, selected", |screen| order(screen).is_some_and(|(crew, hello)| hello < crew) && selected(screen));
+    terminal.wait("it as the newest", |screen| order(screen).is_some_and(|(crew, hello)| hello < crew));
+    terminal.send(key::HOME);
+    terminal.wait("it as the selected one", selected);
     focus_card(&mut terminal);
     allow(&mut terminal, RESEARCHER);
     terminal.send(key::ESC);
     terminal.wait_gone("─ focused ─");
     terminal.send(key::F6);
-    terminal.wait("the other above it", |screen| order(screen).is_some_and(|(crew, hello)| crew < hello) && selected(screen));
+    terminal.wait("the other above it", |screen| {
+        order(screen).is_some_and(|(crew, hello)| crew < hello) && selected(screen)
+    });
 }

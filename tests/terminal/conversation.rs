@@ -187,3 +187,16 @@ fn p16_a_call_that_was_edited_in_the_editor_is_asked_again_and_says_what_ran() {
     });
     quit(terminal);
 }
+
+#[test]
+fn a_hint_goes_though_nothing_else_moves() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &[], 100, 30);
+    terminal.wait_for("assistant is here");
+    for _ in 0..2 {
+        terminal.send(key::CTRL_C);
+        terminal.wait_for("Ctrl+C again quits");
+        terminal.wait_gone("Ctrl+C again quits");
+    }
+    quit(terminal);
+}

@@ -24,6 +24,7 @@ mod key {
     pub(crate) const CTRL_Z: &[u8] = b"\x1a";
     pub(crate) const ENTER: &[u8] = b"\r";
     pub(crate) const DOWN: &[u8] = b"\x1b[B";
+    pub(crate) const HOME: &[u8] = b"\x1b[H";
     pub(crate) const F2: &[u8] = b"\x1bOQ";
     pub(crate) const F3: &[u8] = b"\x1bOR";
     pub(crate) const F4: &[u8] = b"\x1bOS";
