@@ -9,6 +9,7 @@ mod forest;
 mod house;
 mod properties;
 mod script;
+mod stops;
 mod team;
 mod tree;
 mod wiring;
