@@ -5,6 +5,7 @@ use kokua::agent::{
     AgentsRequest, Effect, Ending, Event, FailureKind, Input, NodeId, Record, ToolOutcome, TreeInput, TurnEnd,
 };
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 use crate::team::{ENTRY, Team, Wanted, compose, spawn, spawn_behind};
 use crate::tree::{going, with, with_behind};
