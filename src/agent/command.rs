@@ -18,6 +18,14 @@ pub enum Switched {
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
+    /// A command for the conversation that a person looks at: where another has come into view by then, it is not done, and
+    /// what they said is given back.
+    In {
+        /// Its id.
+        conversation: String,
+        /// What.
+        command: Box<Command>,
+    },
     /// Say something to an agent of the conversation in view. To the entry agent it starts a turn or joins the running one; to
     /// a worker it joins its run, and is said to be undelivered where that has ended.
     Say {
@@ -33,7 +41,7 @@ pub enum Command {
         /// Which.
         node: NodeId,
     },
-    /// A person is here: a key was pressed (P12). Said once a minute at most.
+    /// A person is here: a key was pressed (P12). Said every five seconds at most.
     Present,
     /// Answer a card. Only a person's answers are taken.
     Answer {

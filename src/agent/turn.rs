@@ -639,7 +639,11 @@ impl<'a> Step<'a> {
         // worker has no next turn, they are told that it was not read.
         let next = matches!(end, TurnEnd::Failed { .. }) && self.run.spec.node.is_entry() && !words.is_empty();
         if !next {
-            let why = ended_by(&end);
+            let why = if self.run.spec.node.is_entry() || end != TurnEnd::Stopped {
+                ended_by(&end)
+            } else {
+                "the agent was stopped"
+            };
             for text in &words {
                 self.undelivered(text, why);
             }

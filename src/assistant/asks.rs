@@ -124,6 +124,10 @@ impl Driver {
                 // What was never shown, or is not shown any more, cannot have been allowed.
                 if pending.shown.as_ref().is_some_and(|shown| shown.number == showing) {
                     self.preview(id, &pending.ask, Purpose::Recheck(Allowed { call, answer, showing }));
+                    // A yes that is being checked does not expire.
+                    if let Some(pending) = self.lives.get_mut(id).and_then(|live| live.asks.get_mut(&call)) {
+                        pending.parked = None;
+                    }
                 }
             }
             Answer::Denied | Answer::DeniedWithReason { .. } => self.settle(id, call, answer).await,

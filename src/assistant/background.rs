@@ -74,7 +74,8 @@ impl Driver {
         self.note_audit_head(id);
         if let Some(live) = self.lives.remove(id) {
             // Those that run count against the cap and are never evicted themselves.
-            self.shelf.put(live, self.lives.len());
+            let running = self.lives.keys().filter(|id| !self.is_viewed(id)).count();
+            self.shelf.put(live, running);
         }
     }
 }

@@ -155,6 +155,9 @@ impl Driver {
                         .alert(Severity::Notice, "A turn is running in this conversation.".to_owned(), hint)
                         .await;
                 }
+                if let Some(holder) = self.lives.get(&*id).and_then(|live| live.read_only.clone()) {
+                    return self.alert(Severity::Notice, format!("It is not deleted: {holder}"), None).await;
+                }
                 if self.is_viewed(&id) {
                     self.leave();
                     self.view_new().await;

@@ -273,6 +273,10 @@ impl Driver {
 
     async fn obey(&mut self, command: Command) -> Going {
         match command {
+            Command::In { conversation, command } if self.is_viewed(&conversation) => {
+                return Box::pin(self.obey(*command)).await;
+            }
+            Command::In { command, .. } => self.too_late(*command).await,
             Command::Say { to, text } => self.say(to, text).await,
             Command::Stop => self.feed_viewed(TreeInput::Run { node: NodeId::ENTRY, input: Input::Stop }).await,
             Command::StopAgent { node } => self.feed_viewed(TreeInput::StopAgent { node }).await,
@@ -317,6 +321,17 @@ impl Driver {
             Command::Quit => return Going::Out,
         }
         Going::On
+    }
+
+    /// Another conversation came into view before this was heard.
+    async fn too_late(&mut self, command: Command) {
+        let message = match command {
+            Command::Say { text, .. } => {
+                format!("Another conversation came into view first, so this was not sent: {text}")
+            }
+            _ => "Another conversation came into view first, so nothing was done.".to_owned(),
+        };
+        self.alert(Severity::Warning, message, None).await;
     }
 
     async fn hear(&mut self, message: Message) {

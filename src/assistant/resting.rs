@@ -52,6 +52,13 @@ impl Shelf {
         self.agents.remove(place).filter(|resting| resting.recorded == recorded)
     }
 
+    /// One record was written to the log of an agent at rest that changes nothing for it.
+    pub(super) fn note_record(&mut self, id: &str) {
+        if let Some(resting) = self.agents.iter_mut().find(|resting| &*resting.id == id) {
+            resting.recorded += 1;
+        }
+    }
+
     /// Forgets the agent of a conversation that is gone.
     pub(super) fn forget(&mut self, id: &str) {
         self.agents.retain(|resting| &*resting.id != id);

@@ -107,7 +107,7 @@ impl Driver {
     async fn title_at_rest(&mut self, id: &Id, title: String) {
         let Ok(mut opened) = self.setup.store.open(id) else { return };
         if opened.title.is_none() && opened.log.append(&Record::Titled { title: title.clone() }).is_ok() {
-            // Its agent knows one record less than its log has now; the next opening wires it anew from there.
+            self.shelf.note_record(id);
             self.tell_of(id, NodeId::ENTRY, Event::Titled { title }).await;
         }
     }

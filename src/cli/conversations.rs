@@ -129,7 +129,11 @@ fn of_worker(node: NodeId, record: &Record, names: &mut Names) -> std::io::Resul
     }
     let address = names.workers.get(&node).cloned().unwrap_or_else(|| node.to_string());
     match record {
+        Record::Said { message, .. } => line(&format!("[{address}] > {}", clean(&message.text).replace('\n', "\n> "))),
         Record::ModelCall { message, .. } => {
+            if !message.text().trim().is_empty() {
+                line(&format!("[{address}] {}", clean(message.text().trim())))?;
+            }
             for call in message.calls() {
                 names.calls.insert(call.id, call.shown.clone());
                 line(&format!("[{address}] [tool] {} {}", call.shown, clean(&call.arguments)))?;

@@ -202,9 +202,10 @@ pub(super) fn decode(line: &[u8]) -> Result<Record, LineFault> {
                 Ok(_) | Err(_) => LineFault::Unreadable(reason(&error)),
             }
         })?;
-    match sound(&record) {
-        true => Ok(record),
-        false => Err(LineFault::Unreadable("it numbers an agent or a call as no program does".to_owned())),
+    if sound(&record) {
+        Ok(record)
+    } else {
+        Err(LineFault::Unreadable("it numbers an agent or a call as no program does".to_owned()))
     }
 }
 

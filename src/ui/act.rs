@@ -36,7 +36,10 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
             if ui.inbox.is_empty() {
                 ui.flash("nothing waits for an answer", now);
             } else {
-                ui.inbox.go_to(1);
+                // The strip says which keys answer the ask that is up: that one is gone to, and from there to the first.
+                if ui.focus == Focus::Card {
+                    ui.inbox.go_to(1, now);
+                }
                 focus_card(ui);
             }
         }
@@ -100,8 +103,8 @@ pub(super) fn act(ui: &mut Ui, action: Action, key: Key, now: i64) -> Vec<Cmd> {
             }
         }
         Action::CardFull => toggle(ui, Overlay::Card),
-        Action::CardNext => ui.inbox.turn(1),
-        Action::CardPrevious => ui.inbox.turn(-1),
+        Action::CardNext => ui.inbox.turn(1, now),
+        Action::CardPrevious => ui.inbox.turn(-1, now),
         Action::CardAsker => return cards::go_to_asker(ui),
         Action::CardUp => scroll_card(ui, -1),
         Action::CardDown => scroll_card(ui, 1),
@@ -298,7 +301,10 @@ pub(super) fn look_at(ui: &mut Ui, node: NodeId) {
 
 /// `x` in the agents pane: stops the selected worker alone; on the entry agent, the turn.
 fn stop_agent(ui: &mut Ui, now: i64) -> Vec<Cmd> {
-    let Some(node) = rows::selected_agent(ui) else { return Vec::new() };
+    let Some(node) = rows::selected_agent(ui) else {
+        ui.flash("that agent has ended with its turn", now);
+        return Vec::new();
+    };
     let Some(agent) = ui.tree.get_mut(node) else { return Vec::new() };
     let name = agent.name.clone();
     let Some(run) = agent.run.as_mut() else {
@@ -312,7 +318,7 @@ fn stop_agent(ui: &mut Ui, now: i64) -> Vec<Cmd> {
     run.stopping = true;
     run.retry = None;
     ui.flash(format!("stopping {name}"), now);
-    vec![Cmd::Submit(Command::StopAgent { node })]
+    vec![ui.here(Command::StopAgent { node })]
 }
 
 /// Shows all rows of the pane again. Whether some were hidden.
@@ -330,7 +336,7 @@ fn stop(ui: &mut Ui) -> Vec<Cmd> {
         turn.stopping = true;
         turn.retry = None;
     }
-    vec![Cmd::Submit(Command::Stop)]
+    vec![ui.here(Command::Stop)]
 }
 
 /// Ctrl+C: stops the turn; clears the draft into history; quits, twice, from an empty and idle composer.
@@ -664,7 +670,8 @@ pub(super) fn submit_draft(ui: &mut Ui, now: i64) -> Vec<Cmd> {
         return Vec::new();
     }
     ui.transcript_mut().follow();
-    vec![Cmd::Submit(Command::Say { to, text: ui.composer.take() })]
+    let text = ui.composer.take();
+    vec![ui.here(Command::Say { to, text })]
 }
 
 /// A command chosen from a list: runs it, or writes it out where words must follow.
@@ -693,13 +700,13 @@ fn run_command(ui: &mut Ui, command: Slash, argument: &str, now: i64) -> Vec<Cmd
             ui.flash(format!("read-only: {}", ui.read_only().unwrap_or_default()), now);
         }
         Slash::Rename if argument.is_empty() => ui.flash("/rename takes the new title", now),
-        Slash::Rename => return vec![Cmd::Submit(Command::Rename { title: argument.to_owned() })],
+        Slash::Rename => return vec![ui.here(Command::Rename { title: argument.to_owned() })],
         Slash::Agents => return open_pane(ui, PaneKind::Agents),
         Slash::Tools => return open_pane(ui, PaneKind::Tools),
         Slash::Policy => return open_pane(ui, PaneKind::Policy),
         Slash::Mode => {
             let name = Some(argument.to_owned()).filter(|name| !name.is_empty());
-            return vec![Cmd::Submit(Command::Mode { name })];
+            return vec![ui.here(Command::Mode { name })];
         }
         Slash::Diag => return vec![Cmd::Submit(Command::Diagnostics)],
         Slash::Find => {

@@ -126,7 +126,7 @@ actions! {
     Everywhere Palette  Conversations "conversations" ["F6"] "conversations pane";
     Everywhere Palette  ToggleMouse "mouse" ["F9"] "mouse on or off";
     Everywhere KeysOnly Palette "palette" ["Ctrl+P"] "palette of actions and commands";
-    Everywhere Palette  OldestAsk "oldest_ask" ["Ctrl+Y"] "go to the oldest ask";
+    Everywhere Palette  OldestAsk "oldest_ask" ["Ctrl+Y"] "answer the ask; again: the first";
     Everywhere KeysOnly FocusNext "focus_next" ["Tab"] "focus: composer, card, pane, transcript";
     Everywhere KeysOnly FocusPrevious "focus_previous" ["Shift+Tab"] "focus the other way round";
     Everywhere KeysOnly Close "close" ["Esc"] "close one level, back to the entry agent; while a turn runs, twice stops it";

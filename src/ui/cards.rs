@@ -33,8 +33,8 @@ pub(super) fn tell(ui: &mut Ui, conversation: &str, node: NodeId, event: &Event,
             let unread = ui.focus != Focus::Card && ui.inbox.shown().is_none_or(|card| card.inert_for(now) > 0);
             let showing = Showing { changed: *changed, number: *showing };
             ui.inbox.arrive(conversation, ask.clone(), preview.clone(), showing, now);
-            if unread {
-                ui.inbox.go_to(1);
+            if unread && !ui.inbox.is_wanted() {
+                ui.inbox.go_to(1, now);
             }
             name(ui);
             mark_waiting(ui);

@@ -62,7 +62,13 @@ pub(super) fn tell(ui: &mut Ui, conversation: &str, node: NodeId, event: &Event,
         },
         _ => {}
     }
-    let listed = matches!(event, Event::Ask { .. } | Event::Answer { .. } | Event::End { .. });
+    if matches!(event, Event::End { .. })
+        && node.is_entry()
+        && let Some(row) = ui.conversations.iter_mut().find(|row| row.id == conversation)
+    {
+        row.activity = Activity::Idle;
+    }
+    let listed = matches!(event, Event::Ask { .. } | Event::Answer { .. } | Event::End { .. } | Event::Titled { .. });
     (listed && ui.conversations_visible()).then_some(Cmd::Submit(Command::List)).into_iter().collect()
 }
 

@@ -249,9 +249,13 @@ impl Inbox {
         self.cards.insert(at, card);
         self.shown = in_strip.and_then(|id| self.place_of(&id)).map_or(at, |place| place - 1);
         if self.wanted.as_ref() == Some(&id) {
-            self.wanted = None;
             self.shown = at;
         }
+    }
+
+    /// The card in the strip is the one that the person went to: nothing that arrives takes its place.
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.is_some() && self.shown().map(Card::id) == self.wanted
     }
 
     /// The person went to where this card is: it comes up when it is told again.
@@ -320,16 +324,27 @@ impl Inbox {
     }
 
     /// The person moves on to the next (1) or previous (-1), around the end.
-    pub fn turn(&mut self, by: isize) {
+    pub fn turn(&mut self, by: isize, now: i64) {
         let count = self.cards.len();
         if count > 0 {
-            self.shown = (self.shown + count).saturating_add_signed(by) % count;
+            self.show((self.shown + count).saturating_add_signed(by) % count, now);
+        }
+    }
+
+    /// Another card comes into the strip: nobody has seen it yet, so it takes no yes for a moment.
+    fn show(&mut self, at: usize, now: i64) {
+        self.wanted = None;
+        if at != self.shown {
+            self.shown = at;
+            if let Some(card) = self.shown_mut() {
+                card.come_up(now);
+            }
         }
     }
 
     /// The person goes to the one at this place, counted from 1.
-    pub fn go_to(&mut self, place: usize) {
-        self.shown = place.saturating_sub(1).min(self.cards.len().saturating_sub(1));
+    pub fn go_to(&mut self, place: usize, now: i64) {
+        self.show(place.saturating_sub(1).min(self.cards.len().saturating_sub(1)), now);
     }
 
     /// Marks the one in the strip as answered here, so that a second key does not answer it twice.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::action::KeyMap;
+use super::command::Cmd;
 use super::composer::Composer;
 use super::inbox::Inbox;
 use super::layout::{self, Columns, Layout, Wants};
@@ -12,8 +13,8 @@ use super::theme::{Colours, Theme};
 use super::transcript::Transcript;
 use super::tree::{ModelCall, Tree, Turn};
 use crate::access::{AgentName, AgentReport, ModeName};
-use crate::agent::NodeId;
 use crate::agent::update::{Alert, ConversationSummary, Severity};
+use crate::agent::{Command, NodeId};
 
 /// How long a passing hint stays, milliseconds.
 pub(super) const FLASH_MS: i64 = 2_000;
@@ -133,6 +134,11 @@ pub struct Ui {
 }
 
 impl Ui {
+    /// A command for the conversation in view, and no other.
+    pub(super) fn here(&self, command: Command) -> Cmd {
+        Cmd::Submit(Command::In { conversation: self.conversation(), command: Box::new(command) })
+    }
+
     /// The id of the conversation in view; empty before there is one.
     pub(super) fn conversation(&self) -> String {
         self.session.as_ref().map(|session| session.conversation.clone()).unwrap_or_default()

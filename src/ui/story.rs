@@ -85,7 +85,13 @@ impl Story {
                 }
             }
             Event::Said { text, origin } => {
-                if let Some(at) = self.queued.iter().position(|(_, queued)| queued == text) {
+                let all: Vec<&str> = self.queued.iter().map(|(_, queued)| queued.as_str()).collect();
+                if self.queued.len() > 1 && all.join("\n\n") == *text {
+                    // A turn that failed with them: together they begin the next one.
+                    for (id, _) in self.queued.drain(..) {
+                        transcript.remove(id);
+                    }
+                } else if let Some(at) = self.queued.iter().position(|(_, queued)| queued == text) {
                     transcript.remove(self.queued.remove(at).0);
                 }
                 let said = || (None, text.clone());
@@ -170,8 +176,10 @@ impl Story {
             Event::Error { .. } | Event::Writing { .. } => self.calm_rule(transcript),
             Event::End { end, .. } => {
                 self.calm_rule(transcript);
-                for (id, _) in &self.queued {
-                    transcript.update(*id, |block| {
+                let failed = matches!(end, crate::agent::TurnEnd::Failed { .. });
+                let undelivered = if failed { Vec::new() } else { std::mem::take(&mut self.queued) };
+                for (id, _) in undelivered {
+                    transcript.update(id, |block| {
                         if let Block::User { delivery, .. } = block {
                             *delivery = Delivery::Undelivered;
                         }

@@ -15,7 +15,7 @@ use crate::access::Answer;
 use crate::agent::Command;
 
 /// How often the assistant is told that somebody is here, milliseconds.
-const PRESENT_MS: i64 = 60_000;
+const PRESENT_MS: i64 = 5_000;
 /// Lines that one turn of the wheel scrolls.
 const WHEEL: isize = 3;
 
@@ -70,7 +70,7 @@ pub fn update(ui: &mut Ui, msg: Msg, now: i64) -> Vec<Cmd> {
     }
 }
 
-/// Says that somebody is here (P12): at most once a minute.
+/// Says that somebody is here (P12): at most once every five seconds.
 fn present(ui: &mut Ui, now: i64) -> Option<Cmd> {
     // A clock that was set back must not make a person absent.
     if ui.presence_told.is_some_and(|told| (told..told + PRESENT_MS).contains(&now)) {
@@ -221,10 +221,11 @@ fn prompt_key(ui: &mut Ui, key: Key, now: i64) -> Vec<Cmd> {
     if let Some(Prompt::Held { id, .. }) = &ui.prompt {
         let id = id.clone();
         ui.prompt = None;
-        if key.code == KeyCode::Enter {
+        // It came up by itself: an Enter that a draft waits for is the draft's.
+        if key.code == KeyCode::Enter && ui.composer.is_empty() {
             return vec![Cmd::Submit(Command::OpenReadOnly { id })];
         }
-        // It came up by itself: a key of something else does what it does.
+        // A key of something else does what it does.
         return if leave { Vec::new() } else { press(ui, key, now) };
     }
     if leave {
@@ -300,7 +301,7 @@ pub(super) fn end_search(ui: &mut Ui) {
 fn deny(ui: &mut Ui, card: &CardId, line: &LineInput, now: i64) -> Vec<Cmd> {
     // The card that was up when the sentence was begun is the one that it denies.
     let Some(place) = ui.inbox.place_of(card) else { return Vec::new() };
-    ui.inbox.go_to(place);
+    ui.inbox.go_to(place, now);
     let reason = line.text();
     let reason = reason.trim();
     let answer =

@@ -182,7 +182,7 @@ fn what_a_worker_did_not_read_is_said_to_be_undelivered() {
     team.fails("researcher#1", FailureKind::Cut);
     team.stop();
     let lost = |why: &str, words: &str| format!("Your message was not delivered, because {why}: {words}");
-    let expected = [lost("the turn failed", "hurry"), lost("the turn was stopped", "slowly")];
+    let expected = [lost("the turn failed", "hurry"), lost("the agent was stopped", "slowly")];
     assert_eq!(team.alerts(), [(NodeId(1), expected[0].as_str()), (NodeId(2), expected[1].as_str())]);
 }
 

@@ -259,7 +259,7 @@ fn a_worker_s_asks_are_in_the_one_inbox_and_marked_in_its_own_transcript() {
 #[test]
 fn typing_goes_to_whoever_is_looked_at() {
     let mut ui = crew(120, 40);
-    let say = |to, text: &str| Command::Say { to, text: text.to_owned() };
+    let say = |to, text: &str| here(Command::Say { to, text: text.to_owned() });
     let sent = |ui: &mut Ui, text: &str| {
         type_text(ui, text, NOW);
         submitted(&press(ui, "Enter", NOW)).into_iter().cloned().collect::<Vec<_>>()
@@ -268,7 +268,11 @@ fn typing_goes_to_whoever_is_looked_at() {
     press_all(&mut ui, "F2 Down Down Down Enter", NOW, 1);
     assert_eq!(ui.focus(), Focus::Composer, "an x is a letter again");
     assert_eq!(sent(&mut ui, "xtwo"), [say(CODER, "xtwo")]);
-    assert_eq!(sent(&mut ui, "/rename three"), [Command::Rename { title: "three".to_owned() }], "of the conversation");
+    assert_eq!(
+        sent(&mut ui, "/rename three"),
+        [here(Command::Rename { title: "three".to_owned() })],
+        "of the conversation"
+    );
     all_of(&mut ui, CODER, [ending(TurnEnd::Answered)]);
     assert_eq!(sent(&mut ui, "four"), [] as [Command; 0], "it has ended");
     assert_eq!(ui.draft(), "four", "the draft is kept");
@@ -285,7 +289,7 @@ fn escape_goes_back_before_it_stops() {
     assert_eq!(ui.tree.viewed().id, RESEARCHER);
     assert_eq!(press_all(&mut ui, "Esc Esc", NOW, 1), [], "one to go back, the first of two to stop");
     assert_eq!(ui.tree.viewed().id, ENTRY);
-    assert_eq!(submitted(&press(&mut ui, "Esc", NOW + 10)), [&Command::Stop]);
+    assert_eq!(submitted(&press(&mut ui, "Esc", NOW + 10)), [&here(Command::Stop)]);
     press_all(&mut ui, "F2 Down Enter F2 Home Enter", NOW + 5_000, 1);
     assert_eq!(ui.tree.viewed().id, ENTRY, "the first row leads back as well");
 }
@@ -312,14 +316,14 @@ fn enter_on_a_worker_s_row_opens_its_transcript_also_in_a_later_turn() {
 fn x_stops_one_agent_alone_and_the_first_row_the_turn() {
     let mut ui = crew(80, 24);
     let cmds = press_all(&mut ui, "F2 Down Down Down x", NOW, 1);
-    assert_eq!(submitted(&cmds), [&Command::Report, &Command::StopAgent { node: CODER }]);
+    assert_eq!(submitted(&cmds), [&Command::Report, &here(Command::StopAgent { node: CODER })]);
     let shown = frame(&mut ui, NOW + 10);
     assert!(shown.contains("stopping coder#1") && shown.contains("stopping"), "{shown}");
     assert_eq!(submitted(&press(&mut ui, "Up", NOW)), [] as [&Command; 0]);
     assert_eq!(press(&mut ui, "x", NOW), [], "researcher#2 has ended");
     assert!(frame(&mut ui, NOW + 10).contains("researcher#2 has ended"));
     let cmds = press_all(&mut ui, "Home x", NOW, 1);
-    assert_eq!(submitted(&cmds), [&Command::Stop]);
+    assert_eq!(submitted(&cmds), [&here(Command::Stop)]);
     tell(&mut ui, ending(TurnEnd::Stopped), NOW);
     assert_eq!(press(&mut ui, "x", NOW), [], "nothing runs");
 }
@@ -329,7 +333,7 @@ fn a_row_that_moves_takes_the_selection_with_it() {
     let mut ui = crew(80, 24);
     press_all(&mut ui, "F2 End", NOW, 1);
     begin_worker(&mut ui, NodeId(9), CallId::of(RESEARCHER, 9), "scout", "scout#2", "look", NOW);
-    assert_eq!(submitted(&press(&mut ui, "x", NOW)), [&Command::StopAgent { node: MASON }]);
+    assert_eq!(submitted(&press(&mut ui, "x", NOW)), [&here(Command::StopAgent { node: MASON })]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn enter_sends_and_remembers() {
     let mut ui = begun(80, 24);
     type_text(&mut ui, "hello", NOW);
     let cmds = press(&mut ui, "Enter", NOW);
-    assert_eq!(cmds, [Cmd::Submit(Command::Say { to: crate::agent::NodeId::ENTRY, text: "hello".to_owned() })]);
+    assert_eq!(cmds, [Cmd::Submit(here(Command::Say { to: crate::agent::NodeId::ENTRY, text: "hello".to_owned() }))]);
     assert_eq!(ui.draft(), "");
     press(&mut ui, "Up", NOW);
     assert_eq!(ui.draft(), "hello");
@@ -167,7 +167,7 @@ fn esc_closes_one_level_at_a_time_and_stops_with_the_second() {
     assert_eq!(press(&mut ui, "Esc", NOW), [], "the pane's focus");
     assert_eq!(ui.focus(), Focus::Composer);
     assert_eq!(press(&mut ui, "Esc", NOW), [], "the first says what the second does");
-    assert_eq!(press(&mut ui, "Esc", NOW + 100), [Cmd::Submit(Command::Stop)]);
+    assert_eq!(press(&mut ui, "Esc", NOW + 100), [Cmd::Submit(here(Command::Stop))]);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn two_escapes_stop_a_turn_whatever_the_strip_says() {
     let notice = Alert { severity: Severity::Notice, message: "by the way".to_owned(), hint: None };
     tell_all(&mut ui, [started(), call(1, &[], true), Event::Alert(notice)]);
     assert_eq!(press(&mut ui, "Esc", NOW), []);
-    assert_eq!(submitted(&press(&mut ui, "Esc", NOW + 300)), [&Command::Stop]);
+    assert_eq!(submitted(&press(&mut ui, "Esc", NOW + 300)), [&here(Command::Stop)]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn one_escape_stops_a_countdown() {
     let retrying = Event::Retrying { message: "overloaded".to_owned(), ms: 9_000, attempt: 2 };
     let alert = Alert { severity: Severity::Warning, message: "it failed".to_owned(), hint: None };
     tell_all(&mut ui, [started(), call(1, &[], true), retrying, Event::Alert(alert)]);
-    assert_eq!(press(&mut ui, "Esc", NOW + 1_000), [Cmd::Submit(Command::Stop)]);
+    assert_eq!(press(&mut ui, "Esc", NOW + 1_000), [Cmd::Submit(here(Command::Stop))]);
 }
 
 #[test]
@@ -204,14 +204,14 @@ fn a_notice_that_goes_by_itself_takes_no_escape_from_a_turn() {
         crate::agent::Alert { severity: crate::agent::Severity::Notice, message: "worth it".to_owned(), hint: None };
     tell_all(&mut ui, [started(), call(1, &[], true), Event::Alert(alert)]);
     assert_eq!(press(&mut ui, "Esc", NOW + 10), []);
-    assert_eq!(press(&mut ui, "Esc", NOW + 20), [Cmd::Submit(Command::Stop)]);
+    assert_eq!(press(&mut ui, "Esc", NOW + 20), [Cmd::Submit(here(Command::Stop))]);
 }
 
 #[test]
 fn ctrl_c_stops_then_clears_then_quits_twice() {
     let mut ui = with_cards();
     type_text(&mut ui, "draft", NOW);
-    assert_eq!(press(&mut ui, "Ctrl+C", NOW), [Cmd::Submit(Command::Stop)]);
+    assert_eq!(press(&mut ui, "Ctrl+C", NOW), [Cmd::Submit(here(Command::Stop))]);
     assert_eq!(ui.draft(), "draft");
     tell(&mut ui, Event::End { end: TurnEnd::Stopped, took_ms: 0 }, NOW);
     assert_eq!(press(&mut ui, "Ctrl+C", NOW), []);
@@ -236,12 +236,13 @@ fn ctrl_d_quits_only_with_nothing_written() {
 
 #[test]
 fn commands_run_and_unknown_words_are_said() {
-    let say = |text: &str| vec![Cmd::Submit(Command::Say { to: crate::agent::NodeId::ENTRY, text: text.to_owned() })];
+    let say =
+        |text: &str| vec![Cmd::Submit(here(Command::Say { to: crate::agent::NodeId::ENTRY, text: text.to_owned() }))];
     let submit = |command| vec![Cmd::Submit(command)];
     let table: &[(&str, Vec<Cmd>)] = &[
         ("/new", submit(Command::New)),
         ("/n", submit(Command::New)),
-        ("/rename a title", submit(Command::Rename { title: "a title".to_owned() })),
+        ("/rename a title", submit(here(Command::Rename { title: "a title".to_owned() }))),
         ("/conversations", submit(Command::List)),
         ("/agents", submit(Command::Report)),
         ("/tools", submit(Command::Report)),
@@ -608,7 +609,7 @@ fn p16_a_call_is_edited_outside_and_what_was_not_taken_is_not_lost() {
     assert_eq!(update(&mut ui, back("{\"command\": \"pwd\"}"), NOW), submitted("{\"command\": \"pwd\"}"));
     // The new card is as inert as any other that has just come up.
     tell(&mut ui, shown(3, "pwd", Author::Person), NOW + 9_000);
-    assert_eq!(press(&mut ui, "a", NOW + 9_010), []);
+    assert_eq!(press(&mut ui, "a", NOW + 9_010), [Cmd::Submit(Command::Present)], "nothing but that somebody is here");
     assert!(frame(&mut ui, NOW + 9_010).contains("EDITED by you"), "{}", frame(&mut ui, NOW + 9_010));
     let answer =
         Command::Answer { conversation: "c1".to_owned(), call: CallId(3), answer: Answer::AllowedOnce, showing: 3 };

@@ -140,6 +140,11 @@ pub(super) fn session(title: Option<&str>) -> Event {
     }
 }
 
+/// A command for the conversation in view.
+pub(super) fn here(command: Command) -> Command {
+    Command::In { conversation: "c1".to_owned(), command: Box::new(command) }
+}
+
 pub(super) fn started() -> Event {
     Event::TurnStarted { at: NOW, attendance: Attendance::Attended, agent: None }
 }
@@ -557,6 +562,8 @@ pub(super) fn conversations() -> Event {
 pub(super) fn submitted(cmds: &[Cmd]) -> Vec<&Command> {
     cmds.iter()
         .filter_map(|cmd| match cmd {
+            // That somebody is here is tested for itself.
+            Cmd::Submit(Command::Present) => None,
             Cmd::Submit(command) => Some(command),
             _ => None,
         })

@@ -89,7 +89,7 @@ pub fn agent_at(ui: &Ui, row: usize) -> NodeId {
 /// The agent on the agents pane's selected row; one that is no longer in the tree is not.
 pub fn selected_agent(ui: &Ui) -> Option<NodeId> {
     ui.session()?;
-    Some(agent_at(ui, selected(ui, PaneKind::Agents)))
+    ui.tree.rows().iter().any(|agent| agent.id == ui.panes.node).then_some(ui.panes.node)
 }
 
 /// Rows that a pane would fill, its heading included.
