@@ -199,7 +199,7 @@ fn workers(criterion: &mut Criterion) {
         let arguments = serde_json::json!({"agent_type": "coder", "task": "look at the part"});
         let (tool, risk, wire) = (Some(ToolId::core("spawn_subagent")), Some(Risk::Read), "spawn_subagent".to_owned());
         of(&mut ui, parent, Event::ToolCall { call: by, tool, risk, wire, arguments });
-        of(&mut ui, parent, Event::Running { call: by });
+        of(&mut ui, parent, Event::Running { call: by, for_ms: 0 });
         let spawned = Spawned {
             at: NOW,
             call: by,
@@ -222,7 +222,7 @@ fn workers(criterion: &mut Criterion) {
             let arguments = serde_json::json!({"path": format!("part-{call}.rs")});
             let (tool, risk, wire) = (Some(tool), Some(Risk::Read), "read_file".to_owned());
             of(&mut ui, node, Event::ToolCall { call: id, tool, risk, wire, arguments });
-            of(&mut ui, node, Event::Running { call: id });
+            of(&mut ui, node, Event::Running { call: id, for_ms: 0 });
             // The last call of every second one still runs.
             if call < CALLS || number % 2 == 0 {
                 let (ending, text) = (Ending::Ok, "a line of it\n".repeat(20));

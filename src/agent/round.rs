@@ -291,7 +291,7 @@ impl Step<'_> {
         if tool.id.owner == Owner::Core {
             return self.core(index, tool, &arguments);
         }
-        self.tell(Event::Running { call: id });
+        self.tell(Event::Running { call: id, for_ms: 0 });
         self.out.push(Effect::Run { call: id, tool: tool.id.clone(), arguments });
     }
 
@@ -330,7 +330,7 @@ impl Step<'_> {
         }
         let ground = if background { Ground::Background } else { Ground::Foreground };
         let Some(call) = self.call(index).map(|call| call.id) else { return };
-        self.tell(Event::Running { call });
+        self.tell(Event::Running { call, for_ms: 0 });
         self.out.push(Effect::Delegate { call, agent, task: task.to_owned(), family, ground });
     }
 
@@ -351,10 +351,10 @@ impl Step<'_> {
         let id = call.id;
         if building {
             call.state = CallState::Joining(toolset);
-            self.tell(Event::Running { call: id });
+            self.tell(Event::Running { call: id, for_ms: 0 });
         } else {
             call.state = CallState::Loading(toolset.clone());
-            self.tell(Event::Running { call: id });
+            self.tell(Event::Running { call: id, for_ms: 0 });
             self.out.push(Effect::Load { call: id, toolset });
         }
     }

@@ -180,8 +180,8 @@ impl Tree {
     }
 
     /// What goes on and stands in no record yet, of every agent, as it was told. Open cards are the driver's to show.
-    pub fn standing(&self) -> Vec<(NodeId, Event)> {
-        self.runs().flat_map(|(node, run)| run.standing().into_iter().map(move |event| (node, event))).collect()
+    pub fn standing(&self, now: i64) -> Vec<(NodeId, Event)> {
+        self.runs().flat_map(|(node, run)| run.standing(now).into_iter().map(move |event| (node, event))).collect()
     }
 
     /// Gives the entry agent up, to rest: its turn is over.

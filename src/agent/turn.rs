@@ -684,7 +684,7 @@ impl Run {
     }
 
     /// What goes on and stands in no record yet, as it was told: for a front end that comes back to it.
-    pub(super) fn standing(&self) -> Vec<Event> {
+    pub(super) fn standing(&self, now: i64) -> Vec<Event> {
         let Some(turn) = &self.turn else { return Vec::new() };
         let mut events = Vec::new();
         match &turn.phase {
@@ -700,7 +700,10 @@ impl Run {
             }
             Phase::Round(round) => {
                 let runs = |call: &&super::call::Call| call.began.is_some() && !call.ended();
-                events.extend(round.calls.iter().filter(runs).map(|call| Event::Running { call: call.id }));
+                events.extend(round.calls.iter().filter(runs).map(|call| Event::Running {
+                    call: call.id,
+                    for_ms: call.began.map_or(0, |began| took(began, now)),
+                }));
             }
             Phase::Waiting(_) => events.push(Event::Waiting { workers: turn.background.clone() }),
         }

@@ -264,6 +264,8 @@ pub enum Event {
     Running {
         /// The call.
         call: CallId,
+        /// For how long already, milliseconds: more than 0 where a front end comes back to it.
+        for_ms: u64,
     },
     /// A call ended.
     ToolResult {

@@ -240,7 +240,8 @@ impl Driver {
                 self.leave();
                 self.viewed = Some(Arc::clone(&id));
                 self.introduce(&records).await;
-                let standing = self.lives.get(&id).map(|live| live.tree.standing()).unwrap_or_default();
+                let now = self.setup.surroundings.now();
+                let standing = self.lives.get(&id).map(|live| live.tree.standing(now)).unwrap_or_default();
                 for (node, event) in standing {
                     self.tell_of(&id, node, event).await;
                 }

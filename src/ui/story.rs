@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript};
+use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript, since};
 use crate::agent::message::CallKind;
 use crate::agent::{CallId, CallLine, Event, NodeId, Severity, UserOrigin};
 
@@ -267,9 +267,10 @@ impl Story {
                 let receipt = Receipt { tool, chain: open.chain.clone(), answer: answer.clone() };
                 transcript.insert_after(open.block, Block::Receipt(receipt));
             }
-            Event::Running { call } => {
+            Event::Running { call, for_ms } => {
                 if let Some(open) = self.open.get(call) {
-                    edit_row(transcript, open.block, |row| row.state = ToolState::Running { since: now });
+                    let since = since(now, *for_ms);
+                    edit_row(transcript, open.block, |row| row.state = ToolState::Running { since });
                 }
             }
             Event::ToolResult { call, ending, text, note, took_ms } => {

@@ -15,7 +15,7 @@ mod tests;
 
 pub use block::{
     Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, answer_detail, bytes, clock, ending_word,
-    kind_word, span, tokens,
+    kind_word, since, span, tokens,
 };
 pub use item::Fold;
 pub(in crate::ui) use layout::crowd;

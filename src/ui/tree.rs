@@ -259,7 +259,7 @@ impl Node {
             }
             Event::Ask { ask, .. } => self.stands(ask.call, CallStands::Asks),
             Event::Answer { call, .. } => self.stands(*call, CallStands::Called),
-            Event::Running { call } => self.stands(*call, CallStands::Running),
+            Event::Running { call, .. } => self.stands(*call, CallStands::Running),
             Event::ToolResult { call, .. } => drop(self.open.remove(call)),
             Event::Waiting { workers } => self.waits_for = workers.iter().map(|worker| clean_line(worker)).collect(),
             Event::End { end, took_ms } => self.ended(end.clone(), *took_ms),

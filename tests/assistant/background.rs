@@ -281,7 +281,7 @@ async fn coming_back_shows_history_what_is_under_way_and_the_open_cards_whose_ye
     let running: Vec<_> = standing
         .iter()
         .filter_map(|update| match update.event {
-            Event::Running { call } => Some((update.node.0, call.0)),
+            Event::Running { call, .. } => Some((update.node.0, call.0)),
             _ => None,
         })
         .collect();

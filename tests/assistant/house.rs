@@ -1146,7 +1146,7 @@ impl Bench {
 
     /// Up to this call's start.
     pub(crate) async fn until_running(&mut self, number: u64) -> Vec<Event> {
-        self.until("running", |event| matches!(event, Event::Running { call } if *call == CallId(number))).await
+        self.until("running", |event| matches!(event, Event::Running { call, .. } if *call == CallId(number))).await
     }
 
     /// Up to the start of a worker's call.

@@ -185,7 +185,7 @@ async fn the_second_stop_during_the_first_changes_nothing() {
         .until("everything", |event| {
             waits -= match event {
                 Event::Ask { .. } => 1,
-                Event::Running { call } if *call == CallId::of(NodeId(2), 1) => 1,
+                Event::Running { call, .. } if *call == CallId::of(NodeId(2), 1) => 1,
                 _ => 0,
             };
             waits == 0

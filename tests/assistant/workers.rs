@@ -49,7 +49,7 @@ async fn two_workers_tools_of_one_name_run_apart() {
     let mut running = 0;
     bench
         .until("both", |event| {
-            running += usize::from(matches!(event, Event::Running { call } if !call.node().is_entry()));
+            running += usize::from(matches!(event, Event::Running { call, .. } if !call.node().is_entry()));
             running == 2
         })
         .await;
@@ -233,7 +233,7 @@ async fn stopping_one_worker_leaves_the_others_and_who_spawned_it_goes_on() {
     bench
         .until("everything", |event| {
             waits -= i32::from(matches!(event, Event::Ask { .. }));
-            waits -= i32::from(matches!(event, Event::Running { call } if call.node() == NodeId(3)));
+            waits -= i32::from(matches!(event, Event::Running { call, .. } if call.node() == NodeId(3)));
             waits == 0
         })
         .await;
@@ -358,7 +358,7 @@ async fn a_broken_log_stops_the_whole_tree() {
     bench
         .until("everything", |event| {
             let counts = match event {
-                Event::Running { call } => !call.node().is_entry(),
+                Event::Running { call, .. } => !call.node().is_entry(),
                 Event::Ask { .. } | Event::Delta { .. } => true,
                 _ => false,
             };

@@ -332,7 +332,7 @@ fn line(effect: &Effect) -> Option<String> {
             Event::Retrying { message, ms, attempt } => format!("tell retrying, try {attempt} in {ms} ms: {message}"),
             Event::Answer { call, answer: by } => format!("tell call {} answered: {}", call.0, answer(by)),
             Event::Edited { call, arguments } => format!("tell call {} changed to {arguments}", call.0),
-            Event::Running { call } => format!("tell call {} runs", call.0),
+            Event::Running { call, .. } => format!("tell call {} runs", call.0),
             Event::Alert(alert) => {
                 format!("tell {:?}: {} ({})", alert.severity, alert.message, alert.hint.as_deref().unwrap_or("no hint"))
             }

@@ -42,7 +42,7 @@ fn tool_of(node: NodeId, number: u32, toolset: &str, name: &str, arguments: Valu
 }
 
 fn running(node: NodeId, number: u32) -> Event {
-    Event::Running { call: CallId::of(node, number) }
+    Event::Running { call: CallId::of(node, number), for_ms: 0 }
 }
 
 fn ending(end: TurnEnd) -> Event {

@@ -74,7 +74,7 @@ fn spawns_coder(ui: &mut Ui, ground: Ground) {
                 wire: "spawn_subagent".to_owned(),
                 arguments: spawn,
             },
-            Event::Running { call: CallId(1) },
+            Event::Running { call: CallId(1), for_ms: 0 },
         ],
     );
     let begins = [
@@ -83,7 +83,7 @@ fn spawns_coder(ui: &mut Ui, ground: Ground) {
         said("remove build/, write NOTE"),
         call(1, &[], true),
         called(CallId::of(CODER, 1), "fs", "list_directory", json!({"path": "build/"})),
-        Event::Running { call: CallId::of(CODER, 1) },
+        Event::Running { call: CallId::of(CODER, 1), for_ms: 0 },
         ok(CallId::of(CODER, 1), "14 entries"),
     ];
     for event in begins {
@@ -98,7 +98,7 @@ fn all_ask(ui: &mut Ui) {
     let told = [
         (CODER, called(CallId::of(CODER, 2), "fs_write", "write_file", json!({"path": "NOTE.md"}))),
         (CODER, called(CallId::of(CODER, 3), "capabilities", "compose_subagent", compose)),
-        (CODER, Event::Running { call: CallId::of(CODER, 3) }),
+        (CODER, Event::Running { call: CallId::of(CODER, 3), for_ms: 0 }),
         (TIDY, spawned(CallId::of(CODER, 3), "composed:tidy", "tidy#1", Ground::Foreground)),
         (TIDY, call(1, &[], true)),
         (TIDY, called(CallId::of(TIDY, 1), "compute", "run_command", json!({"command": "rm -rf build"}))),

@@ -256,7 +256,7 @@ fn answered_cards_leave_receipts() {
             },
             result(3, Ending::NotAllowed, ""),
             Event::Answer { call: CallId(4), answer: crate::access::Answer::AllowedOnce },
-            Event::Running { call: CallId(4) },
+            Event::Running { call: CallId(4), for_ms: 0 },
         ],
     );
     assert_snapshot!("receipts_80x24", frame(&mut ui, NOW + 4_000));

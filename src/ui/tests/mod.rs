@@ -243,7 +243,7 @@ pub(super) fn turn_with_card(ui: &mut Ui) {
             used(1),
             tool_call(1, "fs", "list_directory", json!({"path": "build/"})),
             tool_call(2, "core", "load_tools", json!({"name": "todo"})),
-            Event::Running { call: CallId(1) },
+            Event::Running { call: CallId(1), for_ms: 0 },
             result(1, Ending::Ok, "14 entries"),
             result(2, Ending::Loaded { toolset: "todo".to_owned() }, "+2 tools, 1.1 kB"),
             call(2, &["todo"], true),

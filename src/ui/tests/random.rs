@@ -43,7 +43,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         (0u64..6).prop_map(write_ask),
         (0u64..6, any::<String>()).prop_map(|(number, text)| ask(number, json!({"a\u{1b}b": text, "n": [1, 2]}))),
         (0u64..6).prop_map(|number| result(number, Ending::Interrupted, "")),
-        (0u64..6).prop_map(|number| Event::Running { call: CallId(number) }),
+        (0u64..6).prop_map(|number| Event::Running { call: CallId(number), for_ms: 0 }),
         (0u64..6).prop_map(|number| Event::Answer { call: CallId(number), answer: crate::access::Answer::Expired }),
         any::<String>().prop_map(|message| Event::Retrying { message, ms: 5_000, attempt: 2 }),
         Just(Event::Report(Box::new(report()))),
@@ -114,7 +114,7 @@ fn any_event_of_a_worker() -> impl Strategy<Value = Step> {
             };
             Event::Ask { ask, preview, changed, showing: number }
         }),
-        2 => call().prop_map(|call| Event::Running { call }),
+        2 => call().prop_map(|call| Event::Running { call, for_ms: 0 }),
         2 => call().prop_map(|call| Event::Answer { call, answer: crate::access::Answer::AllowedForConversation }),
         2 => call().prop_map(|call| Event::ToolResult {
             call,

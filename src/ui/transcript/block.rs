@@ -248,6 +248,11 @@ pub fn span(ms: u64) -> String {
     }
 }
 
+/// When something began that has gone on for so many milliseconds.
+pub fn since(now: i64, for_ms: u64) -> i64 {
+    now.saturating_sub(i64::try_from(for_ms).unwrap_or(i64::MAX))
+}
+
 /// A running clock: `0:14`, `1:02:03`.
 pub fn clock(seconds: u64) -> String {
     match seconds {

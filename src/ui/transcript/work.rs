@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ratatui::text::{Line, Span};
 
 use super::Transcript;
-use super::block::{Block, BlockId, ToolRow, ToolState, bytes, clock, kind_word, span};
+use super::block::{Block, BlockId, ToolRow, ToolState, bytes, clock, kind_word, since, span};
 use super::item::Fold;
 use super::layout::{Layout, condensed, state_words};
 use crate::access::Risk;
@@ -123,7 +123,7 @@ impl Work {
                     *given = condensed(arguments);
                 }
             }
-            Event::Running { call } => self.set(*call, ToolState::Running { since: now }),
+            Event::Running { call, for_ms } => self.set(*call, ToolState::Running { since: since(now, *for_ms) }),
             // Whether it was allowed is said when it ends; until then it is as called.
             Event::Answer { call, .. } => self.set(*call, ToolState::Called),
             Event::ToolResult { call, ending, note, took_ms, .. } => {
@@ -294,11 +294,12 @@ impl Layout<'_> {
         if !work.runs() {
             return;
         }
-        // What waits for a person first, then what goes on, then what came last; in their own order.
+        // What waits for a person first, then what goes on, then what came last, its own before what stands below that: a line
+        // below is not shown without the one that it stands under. In their own order.
         let rank = |line: &WorkLine| match &line.what {
-            What::Tool { state: ToolState::Waits { .. }, .. } => 2,
-            What::Tool { state, .. } if goes_on(state) => 1,
-            _ => 0,
+            What::Tool { state: ToolState::Waits { .. }, .. } => 3,
+            What::Tool { state, .. } if goes_on(state) => 2,
+            _ => u8::from(line.depth == 0),
         };
         let mut shown: Vec<_> = work.lines.iter().enumerate().map(|(at, line)| (rank(line), at, line)).collect();
         shown.sort_unstable_by_key(|(rank, at, _)| std::cmp::Reverse((*rank, *at)));
