@@ -5,6 +5,7 @@ use super::command::Cmd;
 use super::pane::Prompt;
 use super::state::Ui;
 use super::text::{clean_line, truncate};
+use crate::access::Answer;
 use crate::agent::effect::TurnEnd;
 use crate::agent::update::{Activity, Alert, ConversationSummary, Severity};
 use crate::agent::{Command, Event, NodeId};
@@ -51,6 +52,12 @@ pub(super) fn tell(ui: &mut Ui, conversation: &str, node: NodeId, event: &Event,
         Event::Alert(alert) => {
             let message = format!("in {name}: {}", alert.message);
             ui.alert(Alert { message, ..alert.clone() }, now);
+        }
+        // P12: nobody was asked, so nothing else says it here.
+        Event::Answer { answer: Answer::AutoDenied { reason }, .. } => {
+            let message = format!("A call in {name} was not allowed: {}", clean_line(reason));
+            let hint = Some("F6 leads there; its row says which".to_owned());
+            ui.alert(Alert { severity: Severity::Warning, message, hint }, now);
         }
         Event::End { end, .. } if node.is_entry() => match end {
             TurnEnd::Answered | TurnEnd::WrappedUp => ui.notice(format!("Reply ready in {name}."), now),

@@ -561,3 +561,16 @@ fn p12_a_key_says_that_somebody_is_here_every_five_seconds() {
         assert_eq!(cmds.contains(&present), told, "{at} {msg:?}");
     }
 }
+
+#[test]
+fn p12_what_is_denied_out_of_view_is_said_where_a_person_looks() {
+    let mut ui = begun(120, 40);
+    let reason = "its conversation is not on screen".to_owned();
+    let answer = Answer::AutoDenied { reason };
+    tell_of(&mut ui, "c2", NodeId::ENTRY, Event::Answer { call: CallId(3), answer }, NOW);
+    let screen = frame(&mut ui, NOW);
+    assert!(
+        screen.contains("A call in conversation c2 was not allowed: its conversation is not on screen"),
+        "{screen}"
+    );
+}

@@ -14,6 +14,7 @@ use crate::ui::slash::Argument;
 use crate::ui::state::{Focus, Ui};
 use crate::ui::text::{clean_line, truncate, width};
 use crate::ui::theme::Role;
+use crate::ui::tree::Standing;
 
 /// The rule above the composer: what runs, since when, or when it is tried again.
 pub(super) fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
@@ -30,9 +31,16 @@ pub(super) fn draw_rule(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
             let seconds = (retry.until - now + 999) / 1_000;
             let text = format!("try {} in {seconds} s: {}", retry.attempt, retry.message);
             left.push(Span::styled(text, ui.theme.style(Role::Warning)));
-            right.extend(keyed(ui, &[Action::Close], " stops"));
+            // On a worker Esc only leads back.
+            if ui.tree.viewed().id.is_entry() {
+                right.extend(keyed(ui, &[Action::Close], " stops"));
+            }
         } else {
-            let word = if turn.stopping { "stopping" } else { "running" };
+            let word = match ui.tree.viewed().standing() {
+                Standing::Stopping => "stopping",
+                Standing::Waiting => "answered, waits for its workers",
+                _ => "running",
+            };
             let call = if turn.call > 0 { format!(" · call {}", turn.call) } else { String::new() };
             let writing = match &turn.writing {
                 Some((tool, size)) => format!(" · writing {tool}, {}", bytes(*size)),
