@@ -3,7 +3,7 @@
 //! A record is saved when [`Log::append`] returns: its line is on the disk. A log has one writer at a time.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::catalogue::named;
@@ -232,8 +232,11 @@ struct Reading {
 
 impl Reading {
     fn of(file: &File, path: &Path) -> Result<Self, StoreError> {
+        Self::from(BufReader::with_capacity(1 << 16, file), path)
+    }
+
+    fn from(mut reader: impl BufRead, path: &Path) -> Result<Self, StoreError> {
         let failed = FileError::at;
-        let mut reader = BufReader::with_capacity(1 << 16, file);
         let mut line = Vec::new();
         reader.read_until(b'\n', &mut line).map_err(failed("read", path))?;
         let header = header(&line, path)?;
@@ -253,6 +256,10 @@ impl Reading {
                 break;
             }
             reading.take(number, &line);
+            if !line.ends_with(b"\n") {
+                // The end as it was. More may have been written since, and would be read as a line without its beginning.
+                break;
+            }
         }
         Ok(reading)
     }
@@ -378,12 +385,40 @@ fn header(line: &[u8], path: &Path) -> Result<Header, StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
     use std::fs::{self, File};
+    use std::io::{self, BufReader, Read};
+    use std::path::Path;
 
-    use super::Log;
+    use super::{Log, Reading, Tail};
     use crate::access::AgentName;
     use crate::agent::Record;
     use crate::store::StoreError;
+
+    /// A file that grows while it is read: each piece is followed by an end.
+    struct Growing(VecDeque<&'static [u8]>);
+
+    impl Read for Growing {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let Some(piece) = self.0.pop_front() else { return Ok(0) };
+            into[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+    }
+
+    #[test]
+    fn a_log_that_grows_while_it_is_read_is_read_to_where_it_ended() {
+        let header: &[u8] = b"{\"record\":\"conversation\",\"version\":1,\"id\":\"a\",\"agent\":\"b\",\"created\":1}\n";
+        let pieces: [(&[u8], &[u8], Tail); 2] = [
+            (b"{\"record\":\"titled\",\"ti", b"tle\":\"t\"}\n", Tail::Torn),
+            (b"{\"record\":\"titled\",\"title\":\"t\"}", b"\n", Tail::Unended),
+        ];
+        for (begun, rest, tail) in pieces {
+            let growing = Growing(VecDeque::from([header, begun, b"", rest]));
+            let reading = Reading::from(BufReader::new(growing), Path::new("a.jsonl")).unwrap();
+            assert_eq!((reading.unreadable_count, reading.tail), (0, tail));
+        }
+    }
 
     #[test]
     fn a_failed_write_is_an_error_and_one_that_cannot_be_undone_closes_the_log() {
