@@ -19,10 +19,7 @@ use kokua::access::{
     ToolsetFacts, ToolsetName, World,
 };
 use kokua::agent::command::Switched;
-use kokua::agent::{
-    Command, ConversationSummary, Delta, Event, Failure, Message, NodeId, Record, Request, TurnEnd, core_tools,
-    core_tools_of,
-};
+use kokua::agent::{Command, ConversationSummary, Delta, Event, Failure, Message, NodeId, Record, Request, TurnEnd};
 use kokua::assistant::build::build;
 use kokua::assistant::capabilities::Capabilities;
 use kokua::assistant::checks::Health;
@@ -306,12 +303,7 @@ fn world() -> World {
     let declarations =
         Declarations { entry: Some(spanned(AgentName::new("assistant"))), agents, ..Declarations::default() };
     let mut world = World::new(declarations, registry).expect("sound tables");
-    let facts = |tools: Vec<kokua::agent::BuiltTool>| tools.into_iter().map(|tool| tool.facts).collect();
-    world.define_core(facts(core_tools()));
-    for name in ["assistant", "lead", "coder"].map(AgentName::new) {
-        let own = facts(core_tools_of(&world, &name));
-        world.define_core_of(&name, own);
-    }
+    kokua::agent::define_core(&mut world);
     world
 }
 

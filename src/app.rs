@@ -379,7 +379,7 @@ impl Installed {
         let later = later_faults(config);
         match World::new(config.declarations.clone(), registry) {
             Ok(mut world) if faults.is_empty() && later.is_empty() => {
-                define_core(&mut world);
+                crate::agent::define_core(&mut world);
                 Ok(Self { world, toolsets })
             }
             checked => {
@@ -387,17 +387,6 @@ impl Installed {
                 Err(faults)
             }
         }
-    }
-}
-
-/// Tells the world every core tool, and those of each agent that say whom it may spawn.
-fn define_core(world: &mut World) {
-    let facts = |tools: Vec<crate::agent::BuiltTool>| tools.into_iter().map(|tool| tool.facts).collect();
-    world.define_core(facts(crate::agent::core_tools()));
-    let agents: Vec<AgentName> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
-    for agent in agents {
-        let own = facts(crate::agent::core_tools_of(world, &agent));
-        world.define_core_of(&agent, own);
     }
 }
 

@@ -55,6 +55,17 @@ pub fn core_tools_of(world: &World, agent: &AgentName) -> Vec<BuiltTool> {
     spawn.into_iter().chain(core_tools()).collect()
 }
 
+/// Tells the world every core tool, and of each declared agent those that say whom it may spawn.
+pub fn define_core(world: &mut World) {
+    let facts = |tools: Vec<BuiltTool>| tools.into_iter().map(|tool| tool.facts).collect();
+    world.define_core(facts(core_tools()));
+    let agents: Vec<AgentName> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
+    for agent in agents {
+        let own = facts(core_tools_of(world, &agent));
+        world.define_core_of(&agent, own);
+    }
+}
+
 /// `spawn_subagent` with its menu; nothing for an agent that delegates to nobody (A8).
 fn spawn_tool(delegates: &[(&AgentName, &str)], background: bool) -> Option<BuiltTool> {
     if delegates.is_empty() {

@@ -54,7 +54,7 @@ pub use command::Command;
 pub use delegate::{Request as AgentsRequest, Wiring, Worker};
 pub use effect::{Ask, Author, Effect, TurnEnd};
 pub use input::{BuiltTool, Input, LoadedToolset, MailKind, Moment, ToolOutcome};
-pub use loaders::{core_tools, core_tools_of, loads};
+pub use loaders::{core_tools, core_tools_of, define_core, loads};
 pub use message::{
     AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Opaque, Part, Reasoning, Request, ResultMessage,
     Retry, StopReason, ToolCall, ToolChoice, ToolDefinition, Usage, UserMessage, UserOrigin,

@@ -82,6 +82,8 @@ pub struct Tree {
     waits: Vec<Wait>,
     next: NodeId,
     max_depth: u32,
+    /// Where the conversation is (P12).
+    sight: Sight,
 }
 
 /// One worker of the running turn.
@@ -146,7 +148,16 @@ impl Tree {
         });
         let next = NodeId(numbers.max().unwrap_or(0).saturating_add(1));
         let bus = Bus::of(entry.agent().as_str());
-        Self { entry, workers: BTreeMap::new(), nodes: BTreeMap::new(), bus, waits: Vec::new(), next, max_depth }
+        Self {
+            entry,
+            workers: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            bus,
+            waits: Vec::new(),
+            next,
+            max_depth,
+            sight: Sight::OnScreen,
+        }
     }
 
     /// The entry agent's run.
@@ -175,8 +186,7 @@ impl Tree {
 
     /// The conversation came into view, or left it (P12).
     pub fn look(&mut self, sight: Sight) {
-        self.entry.look(sight);
-        self.workers.values_mut().for_each(|run| run.look(sight));
+        self.sight = sight;
     }
 
     /// What goes on and stands in no record yet, of every agent, as it was told. Open cards are the driver's to show.
@@ -235,7 +245,9 @@ struct TreeStep<'a> {
 
 impl TreeStep<'_> {
     fn feed(&mut self, node: NodeId, input: Input) {
+        let sight = self.tree.sight;
         let Some(run) = self.tree.run_mut(node) else { return };
+        run.look(sight);
         for effect in run.step(self.moment, self.world, input) {
             self.take(node, effect);
         }
@@ -393,7 +405,7 @@ impl TreeStep<'_> {
                     Origin::Composed { label, .. } => format!("Could not compose '{label}': {error}"),
                 };
                 self.alert(call.node(), text.clone(), None);
-                self.answer(&planned, ToolOutcome { ending: Ending::Failed, text, note: None });
+                self.answer_call(call, &planned.origin, ToolOutcome { ending: Ending::Failed, text, note: None });
             }
         }
     }
@@ -414,9 +426,8 @@ impl TreeStep<'_> {
         spec.above = std::iter::once(parent.agent()).chain(&parent.spec.above).cloned().collect();
         // Its allow-list is laid over what it holds where it is wired.
         spec.conditions = parent.conditions.for_worker(family, &Held::default(), &task);
-        let (sight, attendance) = (parent.sight, parent.attendance());
-        let mut run = Run::new(spec, self.world, worker.resident, Vec::new(), &[]);
-        run.look(sight);
+        let attendance = parent.attendance();
+        let run = Run::new(spec, self.world, worker.resident, Vec::new(), &[]);
         self.tree.workers.insert(node, run);
         let letters = self.tree.bus.open(node, &address);
         let (at, model) = (self.moment.now, worker.model);
@@ -584,10 +595,6 @@ impl TreeStep<'_> {
         worker.collected = true;
         let letter = self.tree.bus.announce(node, worker.call.node(), &outcome.text);
         self.deliver(letter.into_iter().collect());
-    }
-
-    fn answer(&mut self, worker: &Node, outcome: ToolOutcome) {
-        self.answer_call(worker.call, &worker.origin, outcome);
     }
 
     fn answer_call(&mut self, call: CallId, origin: &Origin, outcome: ToolOutcome) {

@@ -15,7 +15,7 @@ use super::{Driver, Id, Severity};
 use crate::access::audit::Head;
 use crate::access::{Arrival, Conditions, ModeName, Slot, ToolId, ToolsetName};
 use crate::agent::replay::mode;
-use crate::agent::{AgentSpec, Alert, CallId, LoadedToolset, NodeId, Record, Run, Tree};
+use crate::agent::{Alert, CallId, LoadedToolset, NodeId, Record, Run, Tree};
 use crate::tool::{Output, Tool};
 
 /// Whether what happens is still being saved.
@@ -214,18 +214,8 @@ impl Driver {
                 }
             }
         }
-        let settings = self.setup.agents.get(&self.entry).unwrap_or(&self.setup.composed);
-        let spec = AgentSpec {
-            name: self.entry.clone(),
-            node: NodeId::ENTRY,
-            above: Vec::new(),
-            conversation: id.to_owned(),
-            opener: settings.opener.clone(),
-            max_iterations: settings.max_iterations,
-            concurrent_tools: settings.concurrent_tools,
-            max_attempts: settings.max_attempts,
-            conditions: Conditions { mode: Some(mode), ..Conditions::default() },
-        };
+        let conditions = Conditions { mode: Some(mode), ..Conditions::default() };
+        let spec = self.spec(&self.entry, id, None, conditions);
         let run = Run::new(spec, &self.setup.capabilities.world, resident, preloaded, records);
         for skipped in run.skipped() {
             tracing::info!(agent = %self.entry, toolset = %skipped.toolset, tool = %skipped.tool, holder = %skipped.holder,

@@ -13,7 +13,7 @@ use super::ports::Model;
 use super::tasks::spawn;
 use super::turns::Inputs;
 use super::{Driver, Id, Message, Severity};
-use crate::access::{Arrival, Conditions, Slot, ToolsetName};
+use crate::access::{AgentName, Arrival, Conditions, Slot, ToolsetName};
 use crate::agent::{
     AgentSpec, CallId, Ending, Failure, FailureKind, NodeId, Retry, ToolOutcome, TreeInput, Wiring, Worker,
 };
@@ -84,7 +84,7 @@ impl Driver {
             (Some(error), _) => Err(error),
             (None, Err(failure)) => Err(format!("its model cannot be used: {}", failure.message)),
             (None, Ok(model)) => {
-                let spec = self.spec(id, &wiring);
+                let spec = self.spec(&wiring.agent, id, wiring.instructions.clone(), Conditions::default());
                 let resident = accepted.iter().map(Built::loaded).collect();
                 Ok((Box::new(Worker { spec, resident, model: model.label() }), model))
             }
@@ -100,19 +100,25 @@ impl Driver {
         }
     }
 
-    fn spec(&self, id: &Id, wiring: &Wiring) -> AgentSpec {
-        let settings = self.setup.agents.get(&wiring.agent).unwrap_or(&self.setup.composed);
+    /// What an agent is wired from. The tree says which node a worker is, and who stands above it.
+    pub(super) fn spec(
+        &self,
+        agent: &AgentName,
+        conversation: &str,
+        instructions: Option<String>,
+        conditions: Conditions,
+    ) -> AgentSpec {
+        let settings = self.setup.agents.get(agent).unwrap_or(&self.setup.composed);
         AgentSpec {
-            name: wiring.agent.clone(),
-            // The tree says which, and who stands above it.
+            name: agent.clone(),
             node: NodeId::ENTRY,
             above: Vec::new(),
-            conversation: id.to_string(),
-            opener: wiring.instructions.clone().unwrap_or_else(|| settings.opener.clone()),
+            conversation: conversation.to_owned(),
+            opener: instructions.unwrap_or_else(|| settings.opener.clone()),
             max_iterations: settings.max_iterations,
             concurrent_tools: settings.concurrent_tools,
             max_attempts: settings.max_attempts,
-            conditions: Conditions::default(),
+            conditions,
         }
     }
 

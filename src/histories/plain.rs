@@ -6,7 +6,7 @@ use super::generate::Reply;
 use super::model::{self, Id, Offered, Setup};
 use crate::access::declare::{Background, EntryList, ModeDeclaration, Pair, ServerDefault, ServerDefaults};
 use crate::access::*;
-use crate::agent::{BuiltTool, core_tools, core_tools_of};
+use crate::agent::{BuiltTool, define_core};
 
 /// A place that no other word has: every word stands on its own line.
 struct Lines(usize);
@@ -89,13 +89,7 @@ pub(super) fn world(setup: &Setup) -> World {
         background: if setup.background_deny { Background::Deny } else { Background::Park },
     };
     let mut world = World::new(declarations, registry).expect("the generator makes sound tables");
-    let facts = |tools: Vec<BuiltTool>| tools.into_iter().map(|tool| tool.facts).collect();
-    world.define_core(facts(core_tools()));
-    let agents: Vec<_> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
-    for agent in agents {
-        let own = facts(core_tools_of(&world, &agent));
-        world.define_core_of(&agent, own);
-    }
+    define_core(&mut world);
     world
 }
 

@@ -912,12 +912,7 @@ fn world(team: Team, background: Background) -> World {
         ..Declarations::default()
     };
     let mut world = World::new(declarations, registry).unwrap();
-    let facts = |tools: Vec<kokua::agent::BuiltTool>| tools.into_iter().map(|tool| tool.facts).collect();
-    world.define_core(facts(kokua::agent::core_tools()));
-    for AgentDeclaration { name, .. } in agents(team) {
-        let own = facts(kokua::agent::core_tools_of(&world, &name.value));
-        world.define_core_of(&name.value, own);
-    }
+    kokua::agent::define_core(&mut world);
     world
 }
 
