@@ -7,12 +7,24 @@ mod common;
 
 use common::{Home, code, events, of_type};
 
+/// So small a model may write calls, or one argument, without end. What it writes is its own affair; how much is ours:
+/// room for a whole call, and for far fewer than an answer may have.
+fn bound_the_answer(home: &Home) {
+    let path = home.state().join("config.toml");
+    let shipped = std::fs::read_to_string(&path).unwrap();
+    let bounded = shipped.replace("#[assistant.generation]", "[assistant.generation]");
+    let bounded = bounded.replace("#max_tokens = 4096", "max_tokens = 200");
+    assert!(bounded.contains("\n[assistant.generation]\n") && bounded.contains("\nmax_tokens = 200\n"), "{bounded}");
+    std::fs::write(path, bounded).unwrap();
+}
+
 fn a_real_call(wire: &str) {
     let Ok(base) = std::env::var("KOKUA_REAL_LLM") else {
         eprintln!("not run: KOKUA_REAL_LLM names no server");
         return;
     };
     let home = Home::new();
+    bound_the_answer(&home);
     std::fs::write(home.work().join("Cargo.toml"), "[package]\nname = \"example\"\n").unwrap();
     let model = format!("{wire}:smollm2-135m@{base};tools");
     let out = home
