@@ -70,6 +70,7 @@ fn agent() -> (World, Run) {
     let spec = AgentSpec {
         name: AgentName::new(AGENT),
         node: kokua::agent::NodeId::ENTRY,
+        address: None,
         above: Vec::new(),
         conversation: "c1".to_owned(),
         opener: "You help.".to_owned(),

@@ -58,13 +58,23 @@ pub enum Author {
     Person,
 }
 
+/// One of those who ask: the caller, or one that stands above it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Asker {
+    /// The agent.
+    pub agent: AgentName,
+    /// Which of its runs it is, where it is a worker: `coder#2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
 /// A gated call that waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ask {
     /// The call.
     pub call: CallId,
-    /// Who asks, outermost last: `coder`, `assistant`.
-    pub chain: Vec<AgentName>,
+    /// Who asks, outermost last: `coder#2`, `assistant`. Never empty.
+    pub chain: Vec<Asker>,
     /// What would run.
     pub tool: ToolId,
     /// What it may touch.

@@ -52,7 +52,7 @@ pub mod update;
 pub use call::{CallId, Ending, canonical};
 pub use command::Command;
 pub use delegate::{Request as AgentsRequest, Wiring, Worker};
-pub use effect::{Ask, Author, Effect, TurnEnd};
+pub use effect::{Ask, Asker, Author, Effect, TurnEnd};
 pub use input::{BuiltTool, Input, LoadedToolset, MailKind, Moment, ToolOutcome};
 pub use loaders::{core_tools, core_tools_of, define_core, loads};
 pub use message::{

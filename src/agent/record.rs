@@ -33,6 +33,14 @@ pub enum Record {
         /// What.
         message: UserMessage,
     },
+    /// A person's words wait for the running turn's next round. The [`Record::Said`] of the same words says that they joined it;
+    /// without one they were not read.
+    Queued {
+        /// When.
+        at: i64,
+        /// The words.
+        text: String,
+    },
     /// A model call ended; its message is whole, or what was said before a stop (neither `failure` nor `message.stop`)
     /// or before the failure of its last try (then without calls: none came to be). Tries before that leave no record.
     ModelCall {

@@ -1,6 +1,6 @@
 //! Turns a stored log into the events that a live run told, so that a reopened conversation looks as it did.
 //!
-//! What only mattered while it happened (queues, cards, retries, alerts) is not told again.
+//! What only mattered while it happened (cards, retries, alerts) is not told again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,6 +50,7 @@ impl Told {
             Record::Said { message, .. } => {
                 events.push(Event::Said { text: message.text.clone(), origin: message.origin });
             }
+            Record::Queued { text, .. } => events.push(Event::Queued { text: text.clone() }),
             Record::ModelCall { number, kind, message, offer, usage, took_ms, .. } => {
                 events.push(Event::Call(call_line(*number, *kind, offer, self.last.as_deref())));
                 self.last = Some([offer.resident.clone(), offer.loaded.clone()].concat());

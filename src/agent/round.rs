@@ -194,7 +194,7 @@ impl Step<'_> {
 
     fn ask(&mut self, index: usize, tool: &HeldTool, arguments: Value, reason: AskReason) {
         let grantable = self.world.ungrantable(&self.run.spec.name, &tool.id).is_none();
-        let chain = std::iter::once(&self.run.spec.name).chain(&self.run.spec.above).cloned().collect();
+        let chain = self.run.spec.chain().collect();
         let Some(call) = self.call(index) else { return };
         let (id, tool, risk, author) = (call.id, tool.id.clone(), tool.risk, Author::Model);
         call.asked = Some(arguments.clone());

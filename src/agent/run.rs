@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::call::{CallId, Ending};
-use super::effect::Effect;
+use super::effect::{Asker, Effect};
 use super::input::{BuiltTool, Input, LoadedToolset, Moment};
 use super::loaders;
 use super::message::{
@@ -29,8 +29,10 @@ pub struct AgentSpec {
     pub name: AgentName,
     /// Which of the conversation's agents it is.
     pub node: NodeId,
+    /// Its address (D6), where it is a worker.
+    pub address: Option<String>,
     /// Who stands above it, its delegator first; empty for the entry agent.
-    pub above: Vec<AgentName>,
+    pub above: Vec<Asker>,
     /// The conversation's id.
     pub conversation: String,
     /// The opener of its system message.
@@ -43,6 +45,14 @@ pub struct AgentSpec {
     pub max_attempts: u32,
     /// What it begins under: its conversation's mode, and what a worker takes over from its delegator's turn (O7).
     pub conditions: Conditions,
+}
+
+impl AgentSpec {
+    /// Itself and who stands above it, outermost last.
+    pub(super) fn chain(&self) -> impl Iterator<Item = Asker> {
+        let own = Asker { agent: self.name.clone(), address: self.address.clone() };
+        std::iter::once(own).chain(self.above.iter().cloned())
+    }
 }
 
 /// A tool that a resident or preloaded build offered and whose name was taken (R16): for the log.

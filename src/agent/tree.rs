@@ -423,7 +423,8 @@ impl TreeStep<'_> {
         let Some(parent) = self.tree.run(call.node()) else { return };
         let mut spec = worker.spec;
         spec.node = node;
-        spec.above = std::iter::once(parent.agent()).chain(&parent.spec.above).cloned().collect();
+        spec.address = Some(address.clone());
+        spec.above = parent.spec.chain().collect();
         // Its allow-list is laid over what it holds where it is wired.
         spec.conditions = parent.conditions.for_worker(family, &Held::default(), &task);
         let attendance = parent.attendance();

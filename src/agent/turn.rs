@@ -193,6 +193,8 @@ impl<'a> Step<'a> {
         } else {
             turn.queued.push_back(Queued::Person(text.clone()));
             self.run.narrow(only.as_ref());
+            // On disk before they are seen to wait: the end of the program does not lose them.
+            self.record(Record::Queued { at: self.moment.now, text: text.clone() });
             self.tell(Event::Queued { text });
             self.wake();
         }

@@ -112,6 +112,7 @@ impl Driver {
         AgentSpec {
             name: agent.clone(),
             node: NodeId::ENTRY,
+            address: None,
             above: Vec::new(),
             conversation: conversation.to_owned(),
             opener: instructions.unwrap_or_else(|| settings.opener.clone()),

@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use super::print::{clean, ending_word, error, line, piece};
 use super::{ANSWERED, Ended};
-use crate::agent::{CallId, NodeId, Part, Record};
+use crate::agent::{CallId, NodeId, Part, Record, TurnEnd};
 use crate::app::{self, Options};
 use crate::assistant::ports::Store as _;
 use crate::config::{self, Config, Locations};
@@ -75,15 +75,40 @@ pub(super) fn latest(config: &Config) -> Result<String, Ended> {
     app::latest_conversation(config)?.ok_or_else(|| Ended::usage("error: there is no conversation yet"))
 }
 
-/// The names of the calls and of the workers so far.
+/// The names of the calls and of the workers so far, and the words that wait for an agent's next round.
 #[derive(Default)]
 struct Names {
     calls: BTreeMap<CallId, String>,
     workers: BTreeMap<NodeId, String>,
+    waiting: BTreeMap<NodeId, Vec<String>>,
+}
+
+impl Names {
+    /// The words that nobody read, where `record` ends an agent's turn. After a failure they begin its next one.
+    fn unread(&mut self, node: NodeId, record: &Record) -> Vec<String> {
+        let waiting = self.waiting.entry(node).or_default();
+        match record {
+            Record::Queued { text, .. } => waiting.push(text.clone()),
+            Record::Said { message, .. } => {
+                if let Some(at) = waiting.iter().position(|text| *text == message.text) {
+                    waiting.remove(at);
+                }
+            }
+            Record::TurnEnded { end, .. } => {
+                let words = std::mem::take(waiting);
+                return if matches!(end, TurnEnd::Failed { .. }) && node.is_entry() { Vec::new() } else { words };
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
 }
 
 /// Prints one record.
 fn show(record: &Record, names: &mut Names) -> std::io::Result<()> {
+    for words in names.unread(NodeId::ENTRY, record) {
+        line(&format!("[not delivered] > {}", clean(&words).replace('\n', "\n> ")))?;
+    }
     match record {
         Record::TurnStarted { message, .. } | Record::Said { message, .. } => {
             line(&format!("> {}", clean(&message.text).replace('\n', "\n> ")))
@@ -115,7 +140,7 @@ fn show(record: &Record, names: &mut Names) -> std::io::Result<()> {
         Record::Undelivered { from, to, text, .. } => {
             line(&format!("[undelivered] {} to {}: {}", clean(from), clean(to), clean(text)))
         }
-        Record::Allowed { .. } | Record::Preloaded { .. } | Record::AuditHead(_) => Ok(()),
+        Record::Allowed { .. } | Record::Preloaded { .. } | Record::AuditHead(_) | Record::Queued { .. } => Ok(()),
         Record::Worker { node, of } => of_worker(*node, of, names),
         Record::Spawned(_) => Ok(()),
     }
@@ -128,6 +153,9 @@ fn of_worker(node: NodeId, record: &Record, names: &mut Names) -> std::io::Resul
         return line(&format!("[{}] {}", spawned.address, clean(&spawned.task).replace('\n', " ")));
     }
     let address = names.workers.get(&node).cloned().unwrap_or_else(|| node.to_string());
+    for words in names.unread(node, record) {
+        line(&format!("[{address}] [not delivered] > {}", clean(&words).replace('\n', "\n> ")))?;
+    }
     match record {
         Record::Said { message, .. } => line(&format!("[{address}] > {}", clean(&message.text).replace('\n', "\n> "))),
         Record::ModelCall { message, .. } => {

@@ -169,6 +169,7 @@ impl House {
         let spec = AgentSpec {
             name: AgentName::new(agent),
             node: crate::agent::NodeId::ENTRY,
+            address: None,
             above: Vec::new(),
             conversation: conversation.to_owned(),
             opener: "You help.".to_owned(),

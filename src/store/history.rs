@@ -75,6 +75,7 @@ fn time(record: &Record) -> Option<i64> {
     match record {
         Record::TurnStarted { at, .. }
         | Record::Said { at, .. }
+        | Record::Queued { at, .. }
         | Record::ModelCall { at, .. }
         | Record::Allowed { at, .. }
         | Record::CallEnded { at, .. }

@@ -97,6 +97,10 @@ enum Stored {
         of: Box<Stored>,
     },
     Spawned(Box<Spawned>),
+    Queued {
+        at: i64,
+        text: String,
+    },
     Undelivered {
         at: i64,
         from: String,
@@ -106,7 +110,7 @@ enum Stored {
 }
 
 /// The `record` of every line that this version knows.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "conversation",
     "turn_started",
     "said",
@@ -120,6 +124,7 @@ const KINDS: [&str; 14] = [
     "audit_head",
     "worker",
     "spawned",
+    "queued",
     "undelivered",
 ];
 
@@ -144,6 +149,7 @@ impl From<Record> for Stored {
             Record::AuditHead(Head { entries, hash }) => Self::AuditHead { entries, hash },
             Record::Worker { node, of } => Self::Worker { node, of: Box::new((*of).into()) },
             Record::Spawned(spawned) => Self::Spawned(spawned),
+            Record::Queued { at, text } => Self::Queued { at, text },
             Record::Undelivered { at, from, to, text } => Self::Undelivered { at, from, to, text },
         }
     }
@@ -170,6 +176,7 @@ impl From<Stored> for Record {
             Stored::AuditHead { entries, hash } => Self::AuditHead(Head { entries, hash }),
             Stored::Worker { node, of } => Self::Worker { node, of: Box::new((*of).into()) },
             Stored::Spawned(spawned) => Self::Spawned(spawned),
+            Stored::Queued { at, text } => Self::Queued { at, text },
             Stored::Undelivered { at, from, to, text } => Self::Undelivered { at, from, to, text },
         }
     }

@@ -7,7 +7,7 @@ use super::pane::{Overlay, Prompt};
 use super::state::{Focus, Ui, Window};
 use super::text::clean_line;
 use crate::access::{AgentName, Answer};
-use crate::agent::{CallId, Command, Event, NodeId};
+use crate::agent::{Asker, CallId, Command, Event, NodeId};
 
 /// What a composed worker's name begins with; its label follows.
 const COMPOSED: &str = "composed:";
@@ -148,18 +148,32 @@ pub(super) enum Words {
     Short,
 }
 
-/// Who asks, innermost first: `coder < assistant`; a composed worker in P15's words: `a worker composed by coder, calling itself
-/// 'tidy' < coder < assistant`.
-pub(super) fn asker(chain: &[AgentName], words: Words) -> String {
-    let names = chain.iter().enumerate().map(|(at, agent)| match label(agent) {
-        None => clean_line(agent.as_str()),
-        Some(label) if words == Words::Short => format!("'{label}' (composed)"),
-        Some(label) => {
-            let by = chain.get(at + 1).map_or_else(|| "another agent".to_owned(), |by| clean_line(by.as_str()));
-            format!("a worker composed by {by}, calling itself '{label}'")
+/// Who asks, innermost first: `coder#1 < assistant`; a composed worker in P15's words: `a worker composed by coder#1,
+/// calling itself 'tidy'#1 < coder#1 < assistant`.
+pub(super) fn asker(chain: &[Asker], words: Words) -> String {
+    let names = chain.iter().enumerate().map(|(at, asker)| match label(&asker.agent) {
+        Some(label) if words == Words::Whole => {
+            let by = chain.get(at + 1).map_or_else(|| "another agent".to_owned(), short);
+            format!("a worker composed by {by}, calling itself '{label}'{}", number(asker))
         }
+        _ => short(asker),
     });
     names.collect::<Vec<_>>().join(" < ")
+}
+
+/// The entry agent by its name and a worker by its address, so that two of one agent are told apart; a composed one by what
+/// it calls itself, which says so (P15).
+pub(super) fn short(asker: &Asker) -> String {
+    match label(&asker.agent) {
+        Some(label) => format!("'{label}'{} (composed)", number(asker)),
+        None => clean_line(asker.address.as_deref().unwrap_or(asker.agent.as_str())),
+    }
+}
+
+/// What tells workers that call themselves alike apart: the `#2` of the address.
+fn number(asker: &Asker) -> String {
+    let number = asker.address.as_deref().and_then(|address| address.rsplit_once('#'));
+    number.map(|(_, number)| format!("#{}", clean_line(number))).unwrap_or_default()
 }
 
 /// The label of a composed worker, cleaned: what it is called is a model's word.

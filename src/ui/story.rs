@@ -245,7 +245,7 @@ impl Story {
                 self.open.insert(*call, Open { block: id, chain: Vec::new(), answer: None });
             }
             Event::Ask { ask, preview, .. } => {
-                let chain = ask.chain.iter().map(ToString::to_string).collect();
+                let chain = ask.chain.iter().map(super::cards::short).collect();
                 let Some(open) = self.open.get_mut(&ask.call) else { return };
                 open.chain = chain;
                 let diff = preview.diff.clone();

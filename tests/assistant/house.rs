@@ -1246,6 +1246,7 @@ pub(crate) fn shape(records: &[Record]) -> Vec<&'static str> {
             Record::AuditHead(_) => "head",
             Record::Worker { .. } => "worker",
             Record::Spawned(_) => "spawned",
+            Record::Queued { .. } => "queued",
             Record::Undelivered { .. } => "undelivered",
         })
         .collect()

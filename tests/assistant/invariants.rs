@@ -297,10 +297,14 @@ async fn a_message_typed_mid_turn_joins_or_begins_the_next_turn() {
     bench.say("go");
     bench.until_ask(1).await;
     bench.say("be quick");
+    bench.until("queue", |event| matches!(event, Event::Queued { .. })).await;
+    // The end of the program finds them on disk.
+    let queued = |record: &Record| matches!(record, Record::Queued { text, .. } if text == "be quick");
+    assert!(bench.house.shelf.records("conversation-1").iter().any(queued));
     bench.answer(1, Answer::AllowedOnce);
     bench.until_end().await;
     let records = bench.house.shelf.records("conversation-1");
-    assert_eq!((said(&records), shape(&records).len()), (vec!["go".to_owned(), "be quick".to_owned()], 7));
+    assert_eq!((said(&records), shape(&records).len()), (vec!["go".to_owned(), "be quick".to_owned()], 8));
     // The turn fails before it could join: it begins the next one.
     let (speak, play) = sent();
     bench.plays([play, words("Here.")]);

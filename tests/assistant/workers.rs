@@ -298,8 +298,8 @@ async fn p16_a_composed_worker_gets_no_grant() {
         let told = bench.until_ask(of(1, number).0).await;
         let Some(Event::Ask { ask, .. }) = told.last() else { panic!("a card") };
         assert!(!ask.grantable);
-        let chain: Vec<_> = ask.chain.iter().map(ToString::to_string).collect();
-        assert_eq!(chain, ["composed:helper", "assistant"]);
+        let chain: Vec<_> = ask.chain.iter().map(|asker| (asker.agent.as_str(), asker.address.as_deref())).collect();
+        assert_eq!(chain, [("composed:helper", Some("helper#1")), ("assistant", None)]);
         bench.answer(of(1, number).0, Answer::AllowedForConversation);
     }
     let told = bench.until_end().await;

@@ -118,6 +118,7 @@ pub(crate) fn spec(max_iterations: u32, concurrent_tools: bool, max_attempts: u3
     AgentSpec {
         name: AgentName::new(AGENT),
         node: kokua::agent::NodeId::ENTRY,
+        address: None,
         above: Vec::new(),
         conversation: CONVERSATION.to_owned(),
         opener: "You help.".to_owned(),

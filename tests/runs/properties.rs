@@ -563,12 +563,17 @@ fn paired(request: &Request) {
 }
 
 /// What was told, up to how it was cut into pieces: streamed words joined, voided tries dropped, an answer beside its call's
-/// result, and without what matters only while it happens.
+/// result, words that wait where they join or the turn ends, and without what matters only while it happens.
 pub(crate) fn told(events: &[Event]) -> Vec<Event> {
     let mut kept: Vec<Event> = Vec::new();
-    let (mut answers, mut edited) = (BTreeMap::new(), BTreeMap::new());
+    let (mut answers, mut edited, mut waiting) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for event in events {
         match (event, kept.last_mut()) {
+            (Event::Queued { .. }, _) => waiting.push(event.clone()),
+            (Event::Said { .. } | Event::End { .. }, _) => {
+                kept.append(&mut waiting);
+                kept.push(event.clone());
+            }
             (Event::Delta { text }, Some(Event::Delta { text: open }))
             | (Event::Reasoning { text }, Some(Event::Reasoning { text: open })) => open.push_str(text),
             (Event::Retrying { .. }, _) => {
@@ -588,8 +593,7 @@ pub(crate) fn told(events: &[Event]) -> Vec<Event> {
                 kept.push(event.clone());
             }
             (
-                Event::Queued { .. }
-                | Event::Writing { .. }
+                Event::Writing { .. }
                 | Event::Running { .. }
                 | Event::Waiting { .. }
                 // It may change inside of a model call, of which a log knows no more than its end.
@@ -642,6 +646,7 @@ fn the_generated_histories_reach_every_ending() {
                 Record::Said { message, .. } => format!("said by {:?}", message.origin),
                 Record::Preloaded { .. } => "preloaded".to_owned(),
                 Record::Allowed { .. } => "allowed".to_owned(),
+                Record::Queued { .. } => "queued".to_owned(),
                 Record::TurnStarted { .. }
                 | Record::Mode { .. }
                 | Record::Titled { .. }
@@ -671,6 +676,7 @@ fn the_generated_histories_reach_every_ending() {
         "WrapUp, failed: false",
         "WrapUp, failed: true",
         "allowed",
+        "queued",
         "said by Person",
         "said by Continuation",
         "said by FinalAnswer",

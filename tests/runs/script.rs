@@ -290,6 +290,7 @@ fn line(effect: &Effect) -> Option<String> {
         Effect::Record(record) => match record {
             Record::TurnStarted { attendance, message, .. } => format!("log turn, {attendance:?}: {}", message.text),
             Record::Said { message, .. } => format!("log said by {}: {}", origin(message.origin), message.text),
+            Record::Queued { text, .. } => format!("log queued: {text}"),
             Record::ModelCall { number, kind, message, usage, failure, took_ms, .. } => {
                 let kind = if *kind == CallKind::WrapUp { " wrap-up" } else { "" };
                 let stop = message.stop.as_ref().map_or_else(|| "stopped".to_owned(), |stop| format!("{stop:?}"));

@@ -162,7 +162,8 @@ fn what_a_person_says_to_a_worker_joins_its_next_round() {
     let (mut team, calls) = with(&["researcher"]);
     team.say(NodeId(1), "look under the stairs");
     let queued = Event::Queued { text: "look under the stairs".to_owned() };
-    assert_eq!(team.effects, [(NodeId(1), Effect::Tell(queued))]);
+    let kept = Record::Queued { at: 49, text: "look under the stairs".to_owned() }.of(NodeId(1));
+    assert_eq!(team.effects, [(NodeId(1), Effect::Record(kept)), (NodeId(1), Effect::Tell(queued))]);
     team.answers("researcher#1", "nothing");
     assert_eq!(team.reads("researcher#1"), ["be a researcher", "look under the stairs"]);
     team.answers("researcher#1", "found");

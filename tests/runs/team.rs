@@ -692,6 +692,7 @@ fn spec(setup: &Setup, name: &str, opener: String) -> AgentSpec {
     AgentSpec {
         name: AgentName::new(name),
         node: ENTRY,
+        address: None,
         above: Vec::new(),
         conversation: "c1".to_owned(),
         opener,

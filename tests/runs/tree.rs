@@ -1,7 +1,7 @@
 //! The agents of one conversation, rule by rule: who is spawned, what each holds, who reads what, and how all of it ends.
 
 use kokua::access::{AgentName, Answer, Attendance};
-use kokua::agent::{ANSWER_LIMIT, CallId, Effect, Ending, Event, FailureKind, Ground, NodeId, Record, TurnEnd};
+use kokua::agent::{ANSWER_LIMIT, Asker, CallId, Effect, Ending, Event, FailureKind, Ground, NodeId, Record, TurnEnd};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -181,7 +181,8 @@ fn d8_composing_sheds_no_gate_of_the_composer_and_the_card_says_who_asks() {
     let calls =
         team.calls("helper#1", &[("read_file", json!({"path": "a"})), ("run_command", json!({"command": "ls"}))]);
     let cards: Vec<_> = team.cards().into_iter().map(|ask| (ask.call, ask.chain.clone(), ask.grantable)).collect();
-    let chain = vec![AgentName::new("composed:helper"), AgentName::new("assistant")];
+    let asker = |agent: &str, address: Option<&str>| Asker { agent: AgentName::new(agent), address: address.map(Into::into) };
+    let chain = vec![asker("composed:helper", Some("helper#1")), asker("assistant", None)];
     assert_eq!(cards, [(calls[0], chain.clone(), false), (calls[1], chain, false)]);
     team.card(calls[1], Answer::AllowedOnce);
     team.card(calls[0], Answer::Denied);

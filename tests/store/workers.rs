@@ -82,6 +82,7 @@ fn each_line_is_what_it_was() {
         ends(4, 1, 7),
         of(1, over(5)),
         of(4, Record::Spawned(Box::new(composed))),
+        Record::Queued { at: 6, text: "é\n".into() },
         Record::Undelivered { at: 7, from: "researcher#1".into(), to: "everyone".into(), text: "é\n".into() },
     ];
     let lines = [
@@ -89,6 +90,7 @@ fn each_line_is_what_it_was() {
         r#"{"record":"worker","node":1,"of":{"record":"call_ended","at":4,"call":4294967303,"ending":"ok","text":"done","took_ms":7}}"#,
         r#"{"record":"worker","node":1,"of":{"record":"turn_ended","at":5,"end":"answered"}}"#,
         r#"{"record":"worker","node":4,"of":{"record":"spawned","at":6,"spawned_by":12884901889,"agent":"composed:helper","address":"helper#1","task":"help","model":"tiny:1b","ground":"background","toolsets":["fs","compute"]}}"#,
+        r#"{"record":"queued","at":6,"text":"é\n"}"#,
         r#"{"record":"undelivered","at":7,"from":"researcher#1","to":"everyone","text":"é\n"}"#,
     ];
     let directory = tempfile::tempdir().unwrap();

@@ -12,10 +12,10 @@ use crate::common::pty::Terminal;
 use crate::common::{Home, only_log};
 use crate::{focus_card, idle, key, quit};
 
-const RESEARCHER: &str = "Allow researcher < assistant to run compute.run_command?";
-const CODER_WRITES: &str = "Allow coder < assistant to run fs_write.write_file?";
-const CODER_RUNS: &str = "Allow coder < assistant to run compute.run_command?";
-const TESTER: &str = "Allow tester < coder < assistant to run compute.run_command?";
+const RESEARCHER: &str = "Allow researcher#2 < assistant to run compute.run_command?";
+const CODER_WRITES: &str = "Allow coder#1 < assistant to run fs_write.write_file?";
+const CODER_RUNS: &str = "Allow coder#1 < assistant to run compute.run_command?";
+const TESTER: &str = "Allow tester#1 < coder#1 < assistant to run compute.run_command?";
 
 /// What the model says of a coder that a person stopped.
 const STOPPED: &str =

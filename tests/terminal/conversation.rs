@@ -106,6 +106,24 @@ fn what_was_typed_into_a_turn_that_is_stopped_reads_as_not_delivered() {
 }
 
 #[test]
+fn killed_while_words_wait_they_read_as_not_delivered() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &[], 100, 30);
+    terminal.wait_for("assistant is here");
+    terminal.say("stream 5000");
+    terminal.wait_for("light falls through");
+    terminal.say("one thing more");
+    terminal.wait_for("one thing more  (queued: joins the turn at its next round)");
+    terminal.signal(Signal::KILL);
+    terminal.exit();
+    let terminal = Terminal::start(&home, &[], 100, 30);
+    terminal.wait_for("one thing more  (not delivered: the turn ended before)");
+    quit(terminal);
+    let shown = home.kokua(&["conversations", "show", "latest"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("[not delivered] > one thing more"));
+}
+
+#[test]
 fn killed_while_a_card_waits_the_call_reads_as_interrupted() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &[], 100, 30);

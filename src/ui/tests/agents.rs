@@ -101,7 +101,7 @@ fn a_crew(ui: &mut Ui) {
     begin_worker(ui, SCOUT, by, "scout", "scout#1", "is build/ in use?", NOW + 2_000);
     let command = json!({"command": "lsof build/", "cwd": "~/proj"});
     let asks = tool_of(SCOUT, 1, "compute", "run_command", command.clone());
-    all_of(ui, SCOUT, [used(1), asks, ask_of(SCOUT, 1, command, &["scout", "coder", "assistant"])]);
+    all_of(ui, SCOUT, [used(1), asks, ask_of(SCOUT, 1, command, &["scout#1", "coder#2", "assistant"])]);
     let mut card = write_ask(CallId::of(CODER, 2).0);
     if let Event::Ask { changed, .. } = &mut card {
         *changed = false;
@@ -124,7 +124,7 @@ fn a_crew(ui: &mut Ui) {
 fn ask_of(node: NodeId, number: u32, arguments: Value, chain: &[&str]) -> Event {
     let mut event = ask(CallId::of(node, number).0, arguments);
     if let Event::Ask { ask, .. } = &mut event {
-        ask.chain = chain.iter().map(|name| AgentName::new(*name)).collect();
+        ask.chain = chain.iter().copied().map(asker).collect();
     }
     event
 }

@@ -48,7 +48,7 @@ fn called(call: CallId, toolset: &str, name: &str, arguments: Value) -> Event {
 
 pub(super) fn asked(call: CallId, chain: &[&str], event: Event) -> Event {
     let Event::Ask { ask, preview, changed, showing } = event else { panic!() };
-    let chain = chain.iter().map(|agent| AgentName::new(*agent)).collect();
+    let chain = chain.iter().copied().map(asker).collect();
     Event::Ask { ask: Ask { call, chain, ..ask }, preview, changed, showing }
 }
 
@@ -112,9 +112,9 @@ fn all_ask(ui: &mut Ui) {
     // As they come: never in the order in which they are shown.
     let asks = [
         ("c2", asked(CallId(7), &["assistant"], command_ask(7))),
-        ("c1", asked(tidy, &["composed:tidy", "coder", "assistant"], ask(9, json!({"command": "rm -rf build"})))),
+        ("c1", asked(tidy, &["composed:tidy", "coder#2", "assistant"], ask(9, json!({"command": "rm -rf build"})))),
         ("c1", asked(CallId(3), &["assistant"], ask(3, json!({"command": "make install"})))),
-        ("c1", asked(write, &["coder", "assistant"], write_ask(2))),
+        ("c1", asked(write, &["coder#1", "assistant"], write_ask(2))),
         ("c1", asked(CallId(2), &["assistant"], ask(2, json!({"command": "make"})))),
     ];
     for (conversation, event) in asks {
@@ -311,7 +311,7 @@ fn p15_a_composed_worker_is_never_taken_for_a_declared_one() {
         press_all(&mut ui, "Ctrl+Y n n n", NOW + 5_000, 10);
         let shown = frame(&mut ui, NOW + 9_000);
         let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = "a worker composed by coder, calling itself 'tidy' < coder < assistant";
+        let words = "a worker composed by coder#2, calling itself 'tidy'#1 < coder#2 < assistant";
         assert!(flat.contains(words), "{shown}");
     }
     let mut ui = begun(120, 40);
@@ -352,7 +352,7 @@ fn a_row_keeps_the_last_lines_and_says_how_many_went() {
     spawns_coder(&mut ui, Ground::Foreground);
     let waits = CallId::of(CODER, 2);
     tell_of(&mut ui, "c1", CODER, called(waits, "compute", "run_command", json!({"command": "early"})), NOW);
-    tell_of(&mut ui, "c1", CODER, asked(waits, &["coder", "assistant"], command_ask(2)), NOW);
+    tell_of(&mut ui, "c1", CODER, asked(waits, &["coder#1", "assistant"], command_ask(2)), NOW);
     for number in 3..203 {
         let call = CallId::of(CODER, number);
         tell_of(&mut ui, "c1", CODER, called(call, "fs", "read_file", json!({"path": format!("file{number}")})), NOW);

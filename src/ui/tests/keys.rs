@@ -744,10 +744,10 @@ fn p5_the_question_names_who_asks_to_run_what() {
     assert_eq!(wide, "ask 1 of 2 ── Allow assistant to run compute.run_command? ── review");
     let second = "Ctrl+Y n Esc";
     let wide = heading(100, second);
-    assert_eq!(wide, "ask 2 of 2 ── Allow coder < assistant to run fs_write.write_file? ── confirm");
+    assert_eq!(wide, "ask 2 of 2 ── Allow coder#1 < assistant to run fs_write.write_file? ── confirm");
     // The last line of the card names the list too; what is asked stays whole as long as it fits.
-    let narrow = heading(80, second);
-    assert!(narrow.starts_with("ask 2 of 2 ── Allow coder < assistant to run fs_write.write_file?  1-"), "{narrow}");
+    let narrow = heading(82, second);
+    assert!(narrow.starts_with("ask 2 of 2 ── Allow coder#1 < assistant to run fs_write.write_file?  1-"), "{narrow}");
     let least = heading(70, second);
-    assert!(least.starts_with("ask 2 of 2 ── coder < assistant ── fs_write.write_file"), "{least}");
+    assert!(least.starts_with("ask 2 of 2 ── coder#1 < assistant ── fs_write.write_file"), "{least}");
 }

@@ -28,7 +28,7 @@ use crate::access::{
 use crate::agent::message::CallKind;
 use crate::agent::update::Preview;
 use crate::agent::{
-    Ask, Author, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage, UserOrigin,
+    Ask, Asker, Author, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage, UserOrigin,
 };
 
 /// The time at which every test begins.
@@ -201,11 +201,21 @@ pub(super) fn tool(toolset: &str, name: &str) -> ToolId {
     ToolId::of(&ToolsetName::new(toolset), &ToolName::new(name))
 }
 
+/// The entry agent by its name, a worker by its address, a composed one by its name (and the first of that label).
+pub(super) fn asker(name: &str) -> Asker {
+    let address = match name.strip_prefix("composed:") {
+        Some(label) => Some(format!("{label}#1")),
+        None => name.contains('#').then(|| name.to_owned()),
+    };
+    let agent = AgentName::new(name.split_once('#').map_or(name, |(agent, _)| agent));
+    Asker { agent, address }
+}
+
 pub(super) fn ask(number: u64, arguments: Value) -> Event {
     Event::Ask {
         ask: Ask {
             call: CallId(number),
-            chain: vec![AgentName::new("assistant")],
+            chain: vec![asker("assistant")],
             tool: tool("compute", "run_command"),
             risk: Risk::Exec,
             arguments,
@@ -261,7 +271,7 @@ pub(super) fn write_ask(number: u64) -> Event {
     Event::Ask {
         ask: Ask {
             call: CallId(number),
-            chain: vec![AgentName::new("coder"), AgentName::new("assistant")],
+            chain: vec![asker("coder#1"), asker("assistant")],
             tool: tool("fs_write", "write_file"),
             risk: Risk::Write,
             arguments: json!({

@@ -321,7 +321,7 @@ impl Layout<'_> {
 
     fn receipt(&self, receipt: &Receipt, lines: &mut Vec<Line<'static>>) {
         let dim = self.style(Role::Dim);
-        let chain: Vec<String> = receipt.chain.iter().map(|name| clean_line(name)).collect();
+        let chain: Vec<_> = receipt.chain.iter().map(|name| clean_line(name)).collect();
         let mut spans = vec![self.blank(4), Span::styled(format!("└ {}", receipt.answer), self.style(Role::Text))];
         // The reason first: it is what a narrow screen should keep.
         let detail = answer_detail(&receipt.answer).map(clean_line);
