@@ -233,7 +233,7 @@ impl Store for Disk {
         Err(unused())
     }
 
-    fn keep_answer(&self, _: &str) -> Result<PathBuf, PortError> {
+    fn keep_answer(&self, _: &str, _: &str) -> Result<PathBuf, PortError> {
         Err(unused())
     }
 }

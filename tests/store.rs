@@ -372,26 +372,32 @@ fn one_that_runs_is_not_waited_for() {
 fn a_long_answer_is_kept_whole_once() {
     let data = tempfile::tempdir().unwrap();
     let text = "wörter ".repeat(2_000);
-    let file = store::keep_answer(data.path(), &text).unwrap();
+    let file = store::keep_answer(data.path(), ID, &text).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
-    let name = file.strip_prefix(data.path().join("answers")).unwrap().to_str().unwrap();
+    let name = file.strip_prefix(data.path().join("answers").join(ID)).unwrap().to_str().unwrap();
     let (digits, end) = name.split_at(16);
     assert!(digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && end == ".txt", "{name}");
     let before = fs::metadata(&file).unwrap().modified().unwrap();
-    assert_eq!(store::keep_answer(data.path(), &text).unwrap(), file);
+    assert_eq!(store::keep_answer(data.path(), ID, &text).unwrap(), file);
     assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), before, "it is left as it is");
-    assert_ne!(store::keep_answer(data.path(), "another").unwrap(), file);
+    assert_ne!(store::keep_answer(data.path(), ID, "another").unwrap(), file);
     fs::write(&file, "changed").unwrap();
-    store::keep_answer(data.path(), &text).unwrap();
+    store::keep_answer(data.path(), ID, &text).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
+    // It goes with its conversation, and no other's does.
+    let kept = store::keep_answer(data.path(), "another", &text).unwrap();
+    store::forget_answers(data.path(), ID).unwrap();
+    store::forget_answers(data.path(), "a-third").unwrap();
+    assert!(!file.parent().unwrap().exists() && kept.exists());
+    assert!(matches!(store::forget_answers(data.path(), ".."), Err(StoreError::NotAnId { .. })));
     let blocked = tempfile::tempdir().unwrap();
     fs::write(blocked.path().join("answers"), "a file").unwrap();
-    let error = store::keep_answer(blocked.path(), "x").unwrap_err();
+    let error = store::keep_answer(blocked.path(), ID, "x").unwrap_err();
     assert!(error.to_string().contains("answers"), "{error}");
 }
 

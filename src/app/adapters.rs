@@ -106,11 +106,12 @@ impl ports::Store for StorePort {
     fn remove(&self, id: &str) -> Result<String, PortError> {
         let id = self.find(id)?;
         store::remove(&self.logs, &id).map_err(port_error)?;
+        store::forget_answers(&self.data, &id).map_err(port_error)?;
         Ok(id)
     }
 
-    fn keep_answer(&self, text: &str) -> Result<PathBuf, PortError> {
-        store::keep_answer(&self.data, text).map_err(port_error)
+    fn keep_answer(&self, id: &str, text: &str) -> Result<PathBuf, PortError> {
+        store::keep_answer(&self.data, id, text).map_err(port_error)
     }
 }
 

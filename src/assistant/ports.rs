@@ -126,16 +126,16 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// The folder can't be read.
     fn list(&self) -> Result<Vec<ConversationSummary>, PortError>;
-    /// Deletes a conversation by id or unique prefix; its whole id.
+    /// Deletes a conversation by id or unique prefix, and the answers kept for it; its whole id.
     ///
     /// # Errors
     /// None or several match, or it is in use.
     fn remove(&self, id: &str) -> Result<String, PortError>;
-    /// Keeps the whole of a long answer beside the conversations; its file. The same text is the same file.
+    /// Keeps the whole of a long answer that conversation `id` has; its file. The same text is the same file.
     ///
     /// # Errors
     /// It could not be written, with its path.
-    fn keep_answer(&self, text: &str) -> Result<PathBuf, PortError>;
+    fn keep_answer(&self, id: &str, text: &str) -> Result<PathBuf, PortError>;
 }
 
 /// An entry that was appended to the audit log.

@@ -122,7 +122,7 @@ impl Driver {
             Effect::Load { call, toolset } => self.load(id, call, toolset, inputs),
             Effect::Spawn(wiring) => self.wire_worker(id, *wiring, inputs),
             Effect::Keep { text } => {
-                let kept = self.setup.store.keep_answer(&text);
+                let kept = self.setup.store.keep_answer(id, &text);
                 let file = kept.map(|path| path.display().to_string()).map_err(|error| error.message);
                 inputs.push_back(TreeInput::Kept { node, file });
             }

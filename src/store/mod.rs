@@ -18,7 +18,7 @@ mod stored;
 
 use std::path::{Path, PathBuf};
 
-pub use answers::keep as keep_answer;
+pub use answers::{forget as forget_answers, keep as keep_answer};
 pub use audit::AuditLog;
 pub use catalogue::{Listing, find, list, remove, rename};
 pub use error::StoreError;
@@ -30,13 +30,18 @@ pub fn directory(data: &Path) -> PathBuf {
     data.join("conversations")
 }
 
-/// The log of conversation `id`. An id comes from a person or a file name, so one that could leave `directory` is none.
+/// The log of conversation `id`.
 fn path_of(directory: &Path, id: &str) -> Result<PathBuf, StoreError> {
+    Ok(directory.join(format!("{}.{EXTENSION}", legal_id(id)?)))
+}
+
+/// `id` as a file's name. It comes from a person or a file name, so one that could leave its folder is none.
+fn legal_id(id: &str) -> Result<&str, StoreError> {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if id.is_empty() || id.len() > 64 || !id.bytes().all(legal) {
         return Err(StoreError::NotAnId { id: id.chars().take(80).collect() });
     }
-    Ok(directory.join(format!("{id}.{EXTENSION}")))
+    Ok(id)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -116,6 +116,17 @@ pub fn remove(path: &Path) -> Result<bool, FileError> {
     }
 }
 
+/// Removes a directory with all that is in it; nothing where there is none.
+///
+/// # Errors
+/// With the path.
+pub fn remove_directory(path: &Path) -> Result<(), FileError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::at("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes a rename or a new name in `directory` outlast a power cut, where the system can.
 ///
 /// # Errors

@@ -62,29 +62,19 @@ impl Transcript {
 
     /// Adds a block at the end. Its text is cleaned here or when it is drawn: hand it in as it came.
     pub fn push(&mut self, block: Block) -> BlockId {
-        self.push_nested(block, 0)
+        self.insert(self.items.len(), block)
     }
 
-    /// Adds a block of a worker that runs `depth` levels under this transcript's agent.
-    pub fn push_nested(&mut self, block: Block, depth: u16) -> BlockId {
-        self.insert(self.items.len(), block, depth)
-    }
-
-    /// Adds a block right after `id` (a receipt under its call), at its depth; at the end when `id` is gone.
+    /// Adds a block right after `id` (a receipt under its call); at the end when `id` is gone.
     pub fn insert_after(&mut self, id: BlockId, block: Block) -> BlockId {
-        match self.index(id) {
-            Some(index) => {
-                let depth = self.items.get(index).map_or(0, |item| item.depth);
-                self.insert(index + 1, block, depth)
-            }
-            None => self.push(block),
-        }
+        let index = self.index(id).map_or(self.items.len(), |index| index + 1);
+        self.insert(index, block)
     }
 
-    fn insert(&mut self, index: usize, block: Block, depth: u16) -> BlockId {
+    fn insert(&mut self, index: usize, block: Block) -> BlockId {
         let id = BlockId(self.next);
         self.next += 1;
-        let item = Item::new(id, block, depth, index > 0);
+        let item = Item::new(id, block, index > 0);
         if item.ticks() {
             self.ticking.push(id);
         }
@@ -120,11 +110,6 @@ impl Transcript {
                 self.selected = None;
             }
         }
-    }
-
-    /// Forgets everything, for another conversation.
-    pub fn clear(&mut self) {
-        *self = Self { next: self.next, now: self.now, ..Self::default() };
     }
 
     /// A block, while it is there.

@@ -340,7 +340,7 @@ impl Store for Shelves {
         Ok(id)
     }
 
-    fn keep_answer(&self, text: &str) -> Result<PathBuf, PortError> {
+    fn keep_answer(&self, _: &str, text: &str) -> Result<PathBuf, PortError> {
         let mut answers = lock(&self.0.answers);
         let known = answers.iter().position(|answer| answer == text);
         let number = known.unwrap_or_else(|| {

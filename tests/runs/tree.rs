@@ -181,7 +181,8 @@ fn d8_composing_sheds_no_gate_of_the_composer_and_the_card_says_who_asks() {
     let calls =
         team.calls("helper#1", &[("read_file", json!({"path": "a"})), ("run_command", json!({"command": "ls"}))]);
     let cards: Vec<_> = team.cards().into_iter().map(|ask| (ask.call, ask.chain.clone(), ask.grantable)).collect();
-    let asker = |agent: &str, address: Option<&str>| Asker { agent: AgentName::new(agent), address: address.map(Into::into) };
+    let asker =
+        |agent: &str, address: Option<&str>| Asker { agent: AgentName::new(agent), address: address.map(Into::into) };
     let chain = vec![asker("composed:helper", Some("helper#1")), asker("assistant", None)];
     assert_eq!(cards, [(calls[0], chain.clone(), false), (calls[1], chain, false)]);
     team.card(calls[1], Answer::AllowedOnce);

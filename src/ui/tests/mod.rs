@@ -28,7 +28,8 @@ use crate::access::{
 use crate::agent::message::CallKind;
 use crate::agent::update::Preview;
 use crate::agent::{
-    Ask, Asker, Author, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage, UserOrigin,
+    Ask, Asker, Author, CallId, CallLine, Command, ConversationSummary, Ending, Event, TurnEnd, Update, Usage,
+    UserOrigin,
 };
 
 /// The time at which every test begins.

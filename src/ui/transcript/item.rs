@@ -49,7 +49,6 @@ pub(super) struct Piece {
 pub(super) struct Item {
     pub id: BlockId,
     pub block: Block,
-    pub depth: u16,
     pub fold: Fold,
     /// It is not the first of the transcript: a turn's first words stand apart.
     pub follows: bool,
@@ -64,7 +63,7 @@ pub(super) struct Item {
 }
 
 impl Item {
-    pub(super) fn new(id: BlockId, block: Block, depth: u16, follows: bool) -> Self {
+    pub(super) fn new(id: BlockId, block: Block, follows: bool) -> Self {
         let fold = match block {
             Block::Reasoning { .. } | Block::Tool(_) => Fold::Folded,
             _ => Fold::Open,
@@ -72,7 +71,6 @@ impl Item {
         let mut item = Self {
             id,
             block,
-            depth,
             fold,
             follows,
             cleaner: Cleaner::default(),
@@ -200,7 +198,6 @@ impl Item {
             let part = layout::Part {
                 block: &self.block,
                 fold: self.fold,
-                depth: self.depth,
                 range: piece.range.clone(),
                 first: index == 0,
                 spaced: piece.spaced || (index == 0 && self.follows && matches!(self.block, Block::User { .. })),

@@ -57,7 +57,6 @@ pub(super) struct Frame<'a> {
 pub(super) struct Part<'a> {
     pub block: &'a Block,
     pub fold: Fold,
-    pub depth: u16,
     pub range: Range<usize>,
     pub first: bool,
     /// An empty line stands before it.
@@ -73,7 +72,7 @@ pub(super) fn lines(
     open: &mut Option<Box<OpenCode>>,
     lines: &mut Vec<Line<'static>>,
 ) {
-    let layout = Layout { frame, indent: usize::from(part.depth) * 2 };
+    let layout = Layout { frame };
     let slice = |text: &'_ str| text.get(part.range.clone()).unwrap_or_default().to_owned();
     if open.is_none() {
         lines.clear();
@@ -147,8 +146,6 @@ pub(super) fn lines(
 
 pub(super) struct Layout<'a> {
     pub(super) frame: &'a Frame<'a>,
-    /// Columns a worker's blocks stand in from its caller's.
-    indent: usize,
 }
 
 impl Layout<'_> {
@@ -157,7 +154,7 @@ impl Layout<'_> {
     }
 
     pub(super) fn blank(&self, columns: usize) -> Span<'static> {
-        Span::raw(" ".repeat((columns + self.indent).min(self.frame.width / 2)))
+        Span::raw(" ".repeat(columns.min(self.frame.width / 2)))
     }
 
     /// The indents of what somebody said, with a label of at most `widest` columns: one that is wider than the gutter pushes
