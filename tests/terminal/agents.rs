@@ -447,14 +447,19 @@ fn conversation<'a>(screen: &'a str, title: &str) -> Option<&'a str> {
     pane(screen).find(|row| row.contains(&format!(" {title} "))).map(str::trim)
 }
 
-#[test]
-fn a_conversation_out_of_view_goes_on_and_asks_and_is_found_as_it_is() {
-    let home = home();
-    let model = script(&home);
-    let mut terminal = start(&home, &model);
+/// The crew works in a conversation that is out of view: a new one is.
+fn left_alone(home: &Home) -> Terminal {
+    let mut terminal = start(home, &script(home));
     begin(&mut terminal);
     terminal.say("/new");
     terminal.wait_for("assistant is here");
+    terminal
+}
+
+#[test]
+fn a_conversation_out_of_view_goes_on_and_asks_and_is_found_as_it_is() {
+    let home = home();
+    let mut terminal = left_alone(&home);
     let screen = terminal.wait_for(&format!("─ ask 1 of 3 ── in \"crew\" ── {RESEARCHER}"));
     assert!(screen.contains("answering it does not bring that conversation into view"), "{screen}");
     assert!(asks(&screen, 3), "{screen}");
@@ -524,11 +529,7 @@ fn a_conversation_out_of_view_goes_on_and_asks_and_is_found_as_it_is() {
 #[test]
 fn the_selected_conversation_stays_selected_when_another_becomes_the_newest() {
     let home = home();
-    let model = script(&home);
-    let mut terminal = start(&home, &model);
-    begin(&mut terminal);
-    terminal.say("/new");
-    terminal.wait_for("assistant is here");
+    let mut terminal = left_alone(&home);
     terminal.say("hello there");
     terminal.wait_for("You said hello there.");
     terminal.send(key::F6);

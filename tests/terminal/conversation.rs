@@ -89,15 +89,21 @@ fn esc_twice_stops_a_turn_and_what_was_said_stays() {
     assert!(screen.contains("light falls through") && screen.contains("stopped"), "{screen}");
 }
 
-#[test]
-fn what_was_typed_into_a_turn_that_is_stopped_reads_as_not_delivered() {
-    let home = Home::new();
-    let mut terminal = Terminal::start(&home, &[], 100, 30);
+/// A turn runs, and words wait for its next round, which does not come.
+fn words_wait(home: &Home) -> Terminal {
+    let mut terminal = Terminal::start(home, &[], 100, 30);
     terminal.wait_for("assistant is here");
     terminal.say("stream 5000");
     terminal.wait_for("light falls through");
     terminal.say("one thing more");
     terminal.wait_for("one thing more  (queued: joins the turn at its next round)");
+    terminal
+}
+
+#[test]
+fn what_was_typed_into_a_turn_that_is_stopped_reads_as_not_delivered() {
+    let home = Home::new();
+    let mut terminal = words_wait(&home);
     terminal.send(key::CTRL_C);
     terminal.wait_for("one thing more  (not delivered: the turn ended before)");
     // It is one key away.
@@ -108,12 +114,7 @@ fn what_was_typed_into_a_turn_that_is_stopped_reads_as_not_delivered() {
 #[test]
 fn killed_while_words_wait_they_read_as_not_delivered() {
     let home = Home::new();
-    let mut terminal = Terminal::start(&home, &[], 100, 30);
-    terminal.wait_for("assistant is here");
-    terminal.say("stream 5000");
-    terminal.wait_for("light falls through");
-    terminal.say("one thing more");
-    terminal.wait_for("one thing more  (queued: joins the turn at its next round)");
+    let terminal = words_wait(&home);
     terminal.signal(Signal::KILL);
     terminal.exit();
     let terminal = Terminal::start(&home, &[], 100, 30);
