@@ -150,6 +150,21 @@ impl AgentName {
     }
 }
 
+/// What the name of a composed worker begins with; its label follows. No declared agent's name has a colon.
+const COMPOSED: &str = "composed:";
+
+impl AgentName {
+    /// A composed worker's name (D3).
+    pub fn composed(label: &str) -> Self {
+        Self::new(format!("{COMPOSED}{label}"))
+    }
+
+    /// What a composed worker calls itself, with the number that tells two of one label apart.
+    pub fn label(&self) -> Option<&str> {
+        self.as_str().strip_prefix(COMPOSED)
+    }
+}
+
 impl ToolName {
     /// Why no agent can hold a tool of this name, if so (A17).
     pub fn defect(&self) -> Option<NameDefect> {

@@ -73,8 +73,8 @@ impl World {
             }
         }
         let name = |number: usize| match number {
-            1 => AgentName::new(format!("composed:{label}")),
-            _ => AgentName::new(format!("composed:{label}#{number}")),
+            1 => AgentName::composed(label),
+            _ => AgentName::composed(&format!("{label}#{number}")),
         };
         // As many as there are workers are taken at most, so one more is free.
         let free = (1..=self.tables.len() + 1).map(name).find(|name| !self.tables.contains_key(name));

@@ -9,7 +9,7 @@ use super::call::CallId;
 use super::delegate::Wiring;
 use super::input::ToolOutcome;
 use super::message::Request;
-use super::node::Ground;
+use super::node::{Ground, NodeId};
 use super::record::Record;
 use super::update::Event;
 use crate::access::audit::Draft;
@@ -37,6 +37,12 @@ pub enum TurnEnd {
 }
 
 impl TurnEnd {
+    /// Whether the words that still waited for `node` when its turn ended begin its next one. Else nobody read them: after a
+    /// stop, and where a worker has no next turn.
+    pub fn passes_words_on(&self, node: NodeId) -> bool {
+        matches!(self, Self::Failed { .. }) && node.is_entry()
+    }
+
     /// The one word for it.
     pub const fn word(&self) -> &'static str {
         match self {

@@ -99,7 +99,7 @@ impl Bus {
         for (number, mail) in self.mail.iter_mut().enumerate() {
             if mail.to == EVERYONE || reader.is(&mail.to) {
                 mail.handed += 1;
-                let text = format!("[message from {}, sent before you started] {}", mail.from, mail.text);
+                let text = marked(&format!("{}, sent before you started", mail.from), &mail.text);
                 letters.push(Letter { to: node, mail: number, kind: MailKind::Message, text });
             }
         }
@@ -185,7 +185,7 @@ impl Bus {
             to: reader.node,
             mail: number,
             kind: MailKind::Message,
-            text: format!("[message from {from}] {text}"),
+            text: marked(&from, text),
         };
         let letters: Vec<Letter> = running.iter().map(letter).collect();
         let names: Vec<&str> = running.iter().map(|reader| reader.address.as_str()).collect();
@@ -206,7 +206,7 @@ impl Bus {
     /// The answer of a worker that has ended, for whoever spawned it.
     pub(super) fn announce(&mut self, from: NodeId, to: NodeId, text: &str) -> Option<Letter> {
         let (from, reader) = (self.address_of(from)?.to_owned(), self.address_of(to)?.to_owned());
-        let (mail, marked) = (self.mail.len(), format!("[message from {from}] {text}"));
+        let (mail, marked) = (self.mail.len(), marked(&from, text));
         self.mail.push(Mail { from, to: reader, text: text.to_owned(), handed: 1, unread: 0 });
         Some(Letter { to, mail, kind: MailKind::Answer, text: marked })
     }
@@ -235,4 +235,21 @@ impl Bus {
         })
         .collect()
     }
+}
+
+const MARK: &str = "[message from ";
+
+/// What a message is read as (D6): under the mark of its sender, and of what else is to be known of it.
+fn marked(from: &str, text: &str) -> String {
+    format!("{MARK}{from}] {text}")
+}
+
+/// The sender of a message from another agent, and its words without the mark that says so. What the mark says beside the
+/// sender stays with the words.
+pub fn sender(text: &str) -> Option<(&str, String)> {
+    let (mark, words) = text.strip_prefix(MARK)?.split_once("] ")?;
+    Some(match mark.split_once(", ") {
+        Some((from, more)) => (from, format!("({more}) {words}")),
+        None => (mark, words.to_owned()),
+    })
 }

@@ -55,6 +55,7 @@ pub use delegate::{Request as AgentsRequest, Wiring, Worker};
 pub use effect::{Ask, Asker, Author, Effect, TurnEnd};
 pub use input::{BuiltTool, Input, LoadedToolset, MailKind, Moment, ToolOutcome};
 pub use loaders::{core_tools, core_tools_of, define_core, loads};
+pub use mail::sender;
 pub use message::{
     AssistantMessage, CallKind, Delta, Failure, FailureKind, Message, Opaque, Part, Reasoning, Request, ResultMessage,
     Retry, StopReason, ToolCall, ToolChoice, ToolDefinition, Usage, UserMessage, UserOrigin,

@@ -116,6 +116,17 @@ enum NodeState {
     Ended(ToolOutcome),
 }
 
+impl NodeState {
+    /// It was built, and its answer is not there yet.
+    fn works(&self) -> bool {
+        matches!(self, Self::Running | Self::Keeping(..))
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(self, Self::Ended(_))
+    }
+}
+
 /// How a worker came to be asked for, and so how its call is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Origin {
@@ -339,7 +350,7 @@ impl TreeStep<'_> {
         origin: Origin,
         instructions: Option<String>,
     ) -> Result<(), String> {
-        let live = self.tree.nodes.values().filter(|node| !matches!(node.state, NodeState::Ended(_))).count();
+        let live = self.tree.nodes.values().filter(|node| !node.state.has_ended()).count();
         if live >= LIVE || self.tree.nodes.len() >= TOTAL {
             self.world.dissolve(&agent);
             return Err(format!(
@@ -379,8 +390,7 @@ impl TreeStep<'_> {
             self.announce(node);
         }
         let waited = |node: &Node| node.call == call && node.ground == Ground::Foreground;
-        let open = |node: &Node| matches!(node.state, NodeState::Running | NodeState::Keeping(..));
-        let of_call = self.tree.nodes.iter().filter(|(_, node)| waited(node) && open(node));
+        let of_call = self.tree.nodes.iter().filter(|(_, node)| waited(node) && node.state.works());
         let workers: Vec<NodeId> = of_call.map(|(node, _)| *node).collect();
         let by = self.tree.bus.address_of(call.node()).unwrap_or("its delegator").to_owned();
         for node in workers {
@@ -457,11 +467,7 @@ impl TreeStep<'_> {
 
     /// D7: who still runs in the background for `parent`.
     fn count_background(&mut self, parent: NodeId) {
-        let open = |node: &&Node| {
-            node.call.node() == parent
-                && node.ground == Ground::Background
-                && matches!(node.state, NodeState::Running | NodeState::Keeping(..))
-        };
+        let open = |node: &&Node| node.call.node() == parent && node.ground == Ground::Background && node.state.works();
         let workers = self.tree.nodes.values().filter(open).map(|node| node.address.clone()).collect();
         self.feed(parent, Input::Background { workers });
     }
@@ -471,9 +477,7 @@ impl TreeStep<'_> {
         if let Some(worker) = self.tree.nodes.get_mut(&node) {
             worker.stopped_by.get_or_insert_with(|| by.to_owned());
         }
-        let below = |(_, child): &(&NodeId, &Node)| {
-            child.call.node() == node && matches!(child.state, NodeState::Running | NodeState::Keeping(..))
-        };
+        let below = |(_, child): &(&NodeId, &Node)| child.call.node() == node && child.state.works();
         let children: Vec<NodeId> = self.tree.nodes.iter().rev().filter(below).map(|(child, _)| *child).collect();
         for child in children {
             if let Some(child) = self.tree.nodes.get_mut(&child) {

@@ -639,7 +639,7 @@ impl<'a> Step<'a> {
         }
         // What a person said is part of this turn or begins the next, never both, never neither; after a stop, and where a
         // worker has no next turn, they are told that it was not read.
-        let next = matches!(end, TurnEnd::Failed { .. }) && self.run.spec.node.is_entry() && !words.is_empty();
+        let next = end.passes_words_on(self.run.spec.node) && !words.is_empty();
         if !next {
             let why = if self.run.spec.node.is_entry() || end != TurnEnd::Stopped {
                 ended_by(&end)

@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use super::print::{clean, ending_word, error, line, piece};
 use super::{ANSWERED, Ended};
-use crate::agent::{CallId, NodeId, Part, Record, TurnEnd};
+use crate::agent::{CallId, NodeId, Part, Record};
 use crate::app::{self, Options};
 use crate::assistant::ports::Store as _;
 use crate::config::{self, Config, Locations};
@@ -96,7 +96,7 @@ impl Names {
             }
             Record::TurnEnded { end, .. } => {
                 let words = std::mem::take(waiting);
-                return if matches!(end, TurnEnd::Failed { .. }) && node.is_entry() { Vec::new() } else { words };
+                return if end.passes_words_on(node) { Vec::new() } else { words };
             }
             _ => {}
         }

@@ -9,9 +9,6 @@ use super::text::clean_line;
 use crate::access::{AgentName, Answer};
 use crate::agent::{Asker, CallId, Command, Event, NodeId};
 
-/// What a composed worker's name begins with; its label follows.
-const COMPOSED: &str = "composed:";
-
 /// Takes in what one event says of the cards, whoever it is about.
 pub(super) fn tell(ui: &mut Ui, conversation: &str, node: NodeId, event: &Event, now: i64) -> Vec<Cmd> {
     let id = |call: &CallId| CardId { conversation: conversation.to_owned(), call: *call };
@@ -126,14 +123,14 @@ pub(super) fn name(ui: &mut Ui) {
 /// Goes to who asks: the call in that agent's transcript, or the conversation that it is of.
 pub(super) fn go_to_asker(ui: &mut Ui) -> Vec<Cmd> {
     let Some(card) = ui.inbox.shown() else { return Vec::new() };
-    let (id, to) = (card.id(), card.asker());
+    let id = card.id();
     ui.overlay = None;
-    if to.conversation != ui.conversation() {
-        ui.inbox.want(id);
-        return vec![Cmd::Submit(Command::Open { id: to.conversation })];
+    if id.conversation != ui.conversation() {
+        ui.inbox.want(id.clone());
+        return vec![Cmd::Submit(Command::Open { id: id.conversation })];
     }
     ui.focus = Focus::Transcript;
-    super::act::look_at(ui, to.node);
+    super::act::look_at(ui, id.call.node());
     let scene = &mut ui.tree.viewed_mut().scene;
     scene.transcript.select(scene.story.block_of(id.call));
     Vec::new()
@@ -178,7 +175,7 @@ fn number(asker: &Asker) -> String {
 
 /// The label of a composed worker, cleaned: what it is called is a model's word.
 pub(super) fn label(agent: &AgentName) -> Option<String> {
-    let name = agent.as_str().strip_prefix(COMPOSED)?;
+    let name = agent.label()?;
     // Workers that call themselves alike are told apart by a number, which is not what they call themselves.
     Some(clean_line(name.split_once('#').map_or(name, |(label, _)| label)))
 }

@@ -25,9 +25,8 @@ pub fn fold(ui: &mut Ui, update: Update, now: i64) -> Vec<Cmd> {
     }
     ui.tree.tell(node, &event, now, ui.replaying);
     match event {
-        Event::Session { title, agent, mode, model, rehearsal, window, tool_limit, read_only, .. } => {
-            ui.session =
-                Some(Session { conversation, title, agent, mode, model, rehearsal, window, tool_limit, read_only });
+        Event::Session { title, agent, mode, rehearsal, window, tool_limit, read_only, .. } => {
+            ui.session = Some(Session { conversation, title, agent, mode, rehearsal, window, tool_limit, read_only });
             cmds.push(window_title(ui));
         }
         Event::Window { tokens } => {

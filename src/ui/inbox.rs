@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use super::text::visible_json;
 use super::theme::Theme;
 use crate::agent::update::Preview;
-use crate::agent::{Ask, CallId, NodeId};
+use crate::agent::{Ask, CallId};
 
 /// Quiet after which a card may be allowed, milliseconds.
 pub const QUIET_MS: i64 = 400;
@@ -21,15 +21,6 @@ pub struct CardId {
     pub conversation: String,
     /// The call.
     pub call: CallId,
-}
-
-/// Who asks: where [`Card::asker`] leads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Goto {
-    /// The conversation.
-    pub conversation: String,
-    /// The agent of it.
-    pub node: NodeId,
 }
 
 /// One ask.
@@ -79,11 +70,6 @@ impl Card {
     /// Which it is.
     pub fn id(&self) -> CardId {
         CardId { conversation: self.conversation.clone(), call: self.ask.call }
-    }
-
-    /// Who asks.
-    pub fn asker(&self) -> Goto {
-        Goto { conversation: self.conversation.clone(), node: self.ask.call.node() }
     }
 
     fn is(&self, id: &CardId) -> bool {
@@ -197,6 +183,7 @@ impl Inbox {
     }
 
     /// Every card in order.
+    #[cfg(test)]
     pub fn cards(&self) -> impl Iterator<Item = &Card> {
         self.cards.iter()
     }

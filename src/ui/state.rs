@@ -53,8 +53,6 @@ pub struct Session {
     pub agent: AgentName,
     /// Its mode.
     pub mode: ModeName,
-    /// The model.
-    pub model: String,
     /// It is the rehearsal model.
     pub rehearsal: bool,
     /// The model's window, tokens.
@@ -136,12 +134,12 @@ pub struct Ui {
 impl Ui {
     /// A command for the conversation in view, and no other.
     pub(super) fn here(&self, command: Command) -> Cmd {
-        Cmd::Submit(Command::In { conversation: self.conversation(), command: Box::new(command) })
+        Cmd::Submit(Command::In { conversation: self.conversation().to_owned(), command: Box::new(command) })
     }
 
     /// The id of the conversation in view; empty before there is one.
-    pub(super) fn conversation(&self) -> String {
-        self.session.as_ref().map(|session| session.conversation.clone()).unwrap_or_default()
+    pub(super) fn conversation(&self) -> &str {
+        self.session.as_ref().map(|session| session.conversation.as_str()).unwrap_or_default()
     }
 
     /// A screen that was told nothing yet. The first message must be [`super::Msg::Resize`].

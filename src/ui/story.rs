@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::transcript::{Block, BlockId, CallRule, Delivery, Receipt, Retry, ToolRow, ToolState, Transcript, since};
+use crate::access::AgentName;
 use crate::agent::message::CallKind;
-use crate::agent::{CallId, CallLine, Event, NodeId, Severity, UserOrigin};
+use crate::agent::{CallId, CallLine, Event, NodeId, Severity, UserOrigin, sender};
 
 /// A tool call whose block may still change.
 #[derive(Debug)]
@@ -75,9 +76,9 @@ impl Story {
                 agent.as_str().clone_into(&mut self.agent);
                 self.tool_limit = *tool_limit;
             }
-            Event::TurnStarted { agent: Some(agent), .. } => self.agent = called(agent.as_str()),
+            Event::TurnStarted { agent: Some(agent), .. } => self.agent = called(agent),
             Event::Spawned(spawned) => {
-                self.agent = called(spawned.agent.as_str());
+                self.agent = called(&spawned.agent);
                 self.task_follows = true;
                 if !spawned.toolsets.is_empty() {
                     let names: Vec<_> = spawned.toolsets.iter().map(crate::access::ToolsetName::as_str).collect();
@@ -249,18 +250,18 @@ impl Story {
                 let Some(open) = self.open.get_mut(&ask.call) else { return };
                 open.chain = chain;
                 let diff = preview.diff.clone();
-                edit_row(transcript, open.block, |row| row.diff = diff);
+                transcript.edit_tool(open.block, |row| row.diff = diff);
             }
             Event::Edited { call, arguments } => {
                 if let Some(open) = self.open.get(call) {
-                    edit_row(transcript, open.block, |row| row.arguments.clone_from(arguments));
+                    transcript.edit_tool(open.block, |row| row.arguments.clone_from(arguments));
                 }
             }
             Event::Answer { call, answer } => {
                 let Some(open) = self.open.get_mut(call) else { return };
                 open.answer = Some(answer.clone());
                 let mut tool = String::new();
-                edit_row(transcript, open.block, |row| {
+                transcript.edit_tool(open.block, |row| {
                     tool.clone_from(&row.name);
                     row.state = ToolState::Called;
                 });
@@ -270,12 +271,12 @@ impl Story {
             Event::Running { call, for_ms } => {
                 if let Some(open) = self.open.get(call) {
                     let since = since(now, *for_ms);
-                    edit_row(transcript, open.block, |row| row.state = ToolState::Running { since });
+                    transcript.edit_tool(open.block, |row| row.state = ToolState::Running { since });
                 }
             }
             Event::ToolResult { call, ending, text, note, took_ms } => {
                 if let Some(open) = self.open.remove(call) {
-                    edit_row(transcript, open.block, |row| {
+                    transcript.edit_tool(open.block, |row| {
                         row.result = Some(text.clone());
                         row.state = ToolState::Ended {
                             ending: ending.clone(),
@@ -305,7 +306,7 @@ impl Story {
         let state = ToolState::Waits { place, of };
         let same = matches!(transcript.get(open.block), Some(Block::Tool(row)) if row.state == state);
         if !same {
-            edit_row(transcript, open.block, |row| row.state = state);
+            transcript.edit_tool(open.block, |row| row.state = state);
         }
     }
 
@@ -323,24 +324,6 @@ impl Story {
 }
 
 /// What an agent's words stand under: a composed worker's own label.
-fn called(agent: &str) -> String {
-    agent.strip_prefix("composed:").unwrap_or(agent).to_owned()
-}
-
-/// The sender of a message from another agent, and its words without the mark that says so (D6). What the mark says beside
-/// the sender stays with the words.
-fn sender(text: &str) -> Option<(&str, String)> {
-    let (mark, words) = text.strip_prefix("[message from ")?.split_once("] ")?;
-    Some(match mark.split_once(", ") {
-        Some((from, more)) => (from, format!("({more}) {words}")),
-        None => (mark, words.to_owned()),
-    })
-}
-
-fn edit_row(transcript: &mut Transcript, id: BlockId, edit: impl FnOnce(&mut ToolRow)) {
-    transcript.update(id, |block| {
-        if let Block::Tool(row) = block {
-            edit(row);
-        }
-    });
+fn called(agent: &AgentName) -> String {
+    agent.label().unwrap_or(agent.as_str()).to_owned()
 }

@@ -365,14 +365,8 @@ impl Tree {
 
     /// An agent and those above it, the entry agent last: `scout#1 < coder#1 < assistant`.
     pub(super) fn chain(&self, node: &Node) -> String {
-        let mut names = vec![node.name.as_str()];
-        let mut at = node;
-        // A parent is always older, so this ends.
-        while let Some(parent) = self.get(at.parent).filter(|parent| parent.id < at.id) {
-            names.push(&parent.name);
-            at = parent;
-        }
-        names.join(" < ")
+        let above = self.above(node.id).into_iter().filter_map(|above| self.get(above));
+        std::iter::once(node).chain(above).map(|node| node.name.as_str()).collect::<Vec<_>>().join(" < ")
     }
 
     /// The workers of the last turn, the newest first.
@@ -506,11 +500,11 @@ impl Tree {
     /// The agents above one, the entry agent last.
     fn above(&self, node: NodeId) -> Vec<NodeId> {
         let mut above = Vec::new();
-        let mut at = self.workers.get(&node);
+        let mut at = node;
         // A parent is always older, so this ends.
-        while let Some(worker) = at {
-            above.push(worker.parent);
-            at = self.workers.get(&worker.parent).filter(|parent| parent.id < worker.id);
+        while let Some(worker) = self.workers.get(&at).filter(|worker| worker.parent < worker.id) {
+            at = worker.parent;
+            above.push(at);
         }
         above
     }

@@ -121,7 +121,7 @@ impl TreeStep<'_> {
             if !seen.insert(node) {
                 continue;
             }
-            let open = self.tree.nodes.iter().filter(|(_, child)| !matches!(child.state, NodeState::Ended(_)));
+            let open = self.tree.nodes.iter().filter(|(_, child)| !child.state.has_ended());
             ahead.extend(open.filter(|(_, child)| child.call.node() == node).map(|(child, _)| *child));
             ahead.extend(self.tree.waits.iter().filter(|wait| wait.call.node() == node).flat_map(|wait| &wait.nodes));
         }
@@ -130,8 +130,7 @@ impl TreeStep<'_> {
 
     /// Answers every wait of which all have ended.
     pub(super) fn end_waits(&mut self) {
-        let ended =
-            |node: &NodeId| self.tree.nodes.get(node).is_some_and(|node| matches!(node.state, NodeState::Ended(_)));
+        let ended = |node: &NodeId| self.tree.nodes.get(node).is_some_and(|node| node.state.has_ended());
         let (over, open): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.tree.waits).into_iter().partition(|wait| wait.nodes.iter().all(&ended));
         self.tree.waits = open;

@@ -17,6 +17,7 @@ use crate::agent::{CallId, Event, NodeId};
 use crate::ui::text::wrap::truncate_spans;
 use crate::ui::text::{clean_line, truncate, width};
 use crate::ui::theme::Role;
+use crate::ui::view::paint::counted;
 
 /// Lines kept under one row.
 pub const WORK_LINES: usize = 50;
@@ -210,7 +211,7 @@ impl Work {
                 (format!("{word} · {}", span(*took)), role)
             }
             (ToolState::Called, _, WorkState::Running(since)) => {
-                (format!("running {}", clock(seconds(*since))), Role::Text)
+                state_words(&ToolState::Running { since: *since }, now)
             }
             (state, ..) => state_words(state, now),
         }
@@ -262,13 +263,12 @@ fn end_word(end: &TurnEnd) -> (&'static str, Role) {
 }
 
 fn left_out(lines: usize) -> String {
-    format!("… {lines} {} before these not shown", if lines == 1 { "line" } else { "lines" })
+    format!("… {} before these not shown", counted(lines, "line"))
 }
 
 fn model_words(number: u32, kind: CallKind, tools: usize, size: usize) -> String {
     let kind = kind_word(kind).map(|word| format!(" · {word}")).unwrap_or_default();
-    let noun = if tools == 1 { "tool" } else { "tools" };
-    format!("── call {number}{kind} · {tools} {noun} · {} ──", bytes(size))
+    format!("── call {number}{kind} · {} · {} ──", counted(tools, "tool"), bytes(size))
 }
 
 impl Layout<'_> {
@@ -280,7 +280,7 @@ impl Layout<'_> {
             lines.push(Line::from(truncate_spans(line, self.frame.width)));
         };
         if fold == Fold::Open {
-            let calls = if work.calls == 1 { "1 call".to_owned() } else { format!("{} calls", work.calls) };
+            let calls = counted(work.calls, "call");
             let ground = if work.ground == Ground::Background { " · in the background" } else { "" };
             said(format!("{} · {} · {calls}{ground}", clean_line(&work.address), clean_line(&work.model)));
             if work.left_out > 0 {
@@ -439,7 +439,8 @@ impl Transcript {
         });
     }
 
-    fn edit_tool(&mut self, id: BlockId, edit: impl FnOnce(&mut ToolRow)) {
+    /// Edits the row of a tool in place. Nothing when it is gone.
+    pub(in crate::ui) fn edit_tool(&mut self, id: BlockId, edit: impl FnOnce(&mut ToolRow)) {
         self.update(id, |block| {
             if let Block::Tool(row) = block {
                 edit(row);

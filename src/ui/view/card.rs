@@ -237,10 +237,8 @@ fn heading(ui: &Ui, card: &Card, room: usize, right: Vec<Span<'static>>) -> Line
     let with_list = |question: Vec<Span<'static>>| question.into_iter().chain([gap(), words(list)]).collect();
     let (whole, short) = (question(asker(Words::Whole)), question(asker(Words::Short)));
     // The body has the chain of a composed worker whole, in P15's words.
-    let innermost =
-        card.ask.chain.get(..1).filter(|first| first.iter().any(|asker| cards::label(&asker.agent).is_some()));
-    let innermost = innermost.map(|first| cards::asker(first, Words::Short));
-    let innermost = innermost.map(|first| question(Span::styled(first, ui.theme.style(Role::Agent))));
+    let innermost = card.ask.chain.first().filter(|asker| cards::label(&asker.agent).is_some());
+    let innermost = innermost.map(|asker| question(Span::styled(cards::short(asker), ui.theme.style(Role::Agent))));
     // Where it does not fit, the list goes first, for the last line names it; then what the body has; then the words between
     // the names (P5).
     let ends = if right.is_empty() { 0 } else { columns(&right) + 3 };

@@ -68,7 +68,7 @@ fn strip(ui: &Ui, now: i64) -> Vec<Span<'static>> {
         spans.push(Span::styled(" · ", dim));
         spans.push(Span::styled(counted(ui.inbox.len(), "ask"), ui.theme.style(Role::Decision)));
     }
-    let asker = ui.inbox.of(&ui.conversation()).next().and_then(|card| ui.tree.get(card.ask.call.node()));
+    let asker = ui.inbox.calls().next().and_then(|call| ui.tree.get(call.node()));
     if let Some(agent) = asker.or_else(|| ui.tree.newest_running()) {
         spans.push(Span::styled(" · ", dim));
         spans.push(Span::styled(truncate(&agent.name, 24).into_owned(), ui.theme.style(Role::Agent)));

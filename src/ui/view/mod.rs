@@ -56,7 +56,7 @@ fn draw(ui: &mut Ui, buffer: &mut Buffer, now: i64) -> Option<Position> {
     upright(buffer, layout.left_line, border);
     upright(buffer, layout.right_line, border);
     let palette = draw_main(ui, layout.main, buffer, now);
-    draw_left(ui, layout.left, buffer, now);
+    panes::draw_left(ui, layout.left, buffer, now);
     draw_right(ui, layout.right, buffer, now);
     alerts::draw(ui, layout.alerts, buffer, now);
     if ui.overlay != Some(Overlay::Card) {
@@ -111,19 +111,6 @@ fn draw_main(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) -> Option<P
         transcript::draw(&mut ui.tree.viewed_mut().scene.transcript, area, buffer, &ui.theme);
     }
     if ui.overlay.is_some() { palette::draw(ui, area, buffer) } else { None }
-}
-
-fn draw_left(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
-    if area.is_empty() {
-        return;
-    }
-    // The agents have what they need, up to half of it.
-    let wanted = panes::height(ui, PaneKind::Agents, area, now);
-    let agents = wanted.clamp(8.min(area.height / 3), area.height / 2);
-    let top = Rect { height: area.height - agents, ..area };
-    let bottom = Rect { y: area.y + top.height, height: agents, ..area };
-    panes::draw(ui, PaneKind::Conversations, top, buffer, now);
-    panes::draw(ui, PaneKind::Agents, bottom, buffer, now);
 }
 
 fn draw_right(ui: &mut Ui, area: Rect, buffer: &mut Buffer, now: i64) {

@@ -49,8 +49,9 @@ pub(super) fn content(ui: &Ui, room: usize, now: i64) -> Content {
         made.right.push(Span::styled(count, dim));
     }
     made.rows.extend(rows.iter().map(|agent| row(ui, agent, room, now)));
-    let at = super::selected(ui, crate::ui::pane::PaneKind::Agents).min(rows.len().saturating_sub(1));
-    if let Some(agent) = rows.get(at) {
+    // One that is no longer in the tree is not selected: the entry agent is.
+    let selected = rows.iter().find(|agent| agent.id == ui.panes.node).or(rows.first());
+    if let Some(agent) = selected {
         facts(ui, agent, room, &mut made.foot);
     }
     if rows.len() > 1 {

@@ -38,6 +38,14 @@ struct Content {
     foot: Vec<Line<'static>>,
 }
 
+impl Content {
+    /// Rows that it would fill, its heading included.
+    fn height(&self) -> u16 {
+        let rows: usize = self.rows.iter().map(|row| row.lines.len()).sum();
+        u16::try_from(1 + self.head.len() + rows + self.foot.len()).unwrap_or(u16::MAX)
+    }
+}
+
 /// One selectable row; what stands under it scrolls with it.
 #[derive(Debug, Default)]
 struct Row {
@@ -92,11 +100,17 @@ pub fn selected_agent(ui: &Ui) -> Option<NodeId> {
     ui.tree.rows().iter().any(|agent| agent.id == ui.panes.node).then_some(ui.panes.node)
 }
 
-/// Rows that a pane would fill, its heading included.
-pub fn height(ui: &Ui, kind: PaneKind, area: Rect, now: i64) -> u16 {
-    let made = content(ui, kind, usize::from(area.width), now);
-    let rows: usize = made.rows.iter().map(|row| row.lines.len()).sum();
-    u16::try_from(1 + made.head.len() + rows + made.foot.len()).unwrap_or(u16::MAX)
+/// The agents below the conversations: they have what they need, up to half of `area`.
+pub fn draw_left(ui: &Ui, area: Rect, buffer: &mut Buffer, now: i64) {
+    if area.is_empty() {
+        return;
+    }
+    let made = content(ui, PaneKind::Agents, usize::from(area.width), now);
+    let agents = made.height().clamp(8.min(area.height / 3), area.height / 2);
+    let top = Rect { height: area.height - agents, ..area };
+    let bottom = Rect { y: area.y + top.height, height: agents, ..area };
+    draw(ui, PaneKind::Conversations, top, buffer, now);
+    draw_made(ui, PaneKind::Agents, made, bottom, buffer);
 }
 
 /// The tools pane's selected row.
@@ -187,8 +201,11 @@ pub fn draw(ui: &Ui, kind: PaneKind, area: Rect, buffer: &mut Buffer, now: i64) 
     if area.is_empty() {
         return;
     }
+    draw_made(ui, kind, content(ui, kind, usize::from(area.width), now), area, buffer);
+}
+
+fn draw_made(ui: &Ui, kind: PaneKind, made: Content, area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.width);
-    let made = content(ui, kind, room, now);
     let focused = is_focused(ui, kind);
     let title = ui.theme.style(if focused { Role::Focus } else { Role::Heading });
     let dim = ui.theme.style(Role::Dim);
