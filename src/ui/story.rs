@@ -51,8 +51,8 @@ impl Story {
         self.rules.iter().rposition(|rule| *rule == block)
     }
 
-    /// Tells one event.
-    pub(super) fn tell(&mut self, transcript: &mut Transcript, event: &Event, now: i64) {
+    /// Tells one event of `node`, whose story it is.
+    pub(super) fn tell(&mut self, transcript: &mut Transcript, node: NodeId, event: &Event, now: i64) {
         if matches!(
             event,
             Event::Reasoning { .. }
@@ -177,8 +177,8 @@ impl Story {
             Event::Error { .. } | Event::Writing { .. } => self.calm_rule(transcript),
             Event::End { end, .. } => {
                 self.calm_rule(transcript);
-                let failed = matches!(end, crate::agent::TurnEnd::Failed { .. });
-                let undelivered = if failed { Vec::new() } else { std::mem::take(&mut self.queued) };
+                let undelivered =
+                    if end.passes_words_on(node) { Vec::new() } else { std::mem::take(&mut self.queued) };
                 for (id, _) in undelivered {
                     transcript.update(id, |block| {
                         if let Block::User { delivery, .. } = block {

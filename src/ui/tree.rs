@@ -212,7 +212,7 @@ impl Node {
     }
 
     fn tell(&mut self, event: &Event, now: i64, began: i64, turn: usize) {
-        self.scene.story.tell(&mut self.scene.transcript, event, now);
+        self.scene.story.tell(&mut self.scene.transcript, self.id, event, now);
         match event {
             Event::TurnStarted { .. } => {
                 // A worker's began when it was spawned.

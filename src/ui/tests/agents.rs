@@ -169,6 +169,23 @@ fn a_worker_that_has_ended_is_looked_at() {
 }
 
 #[test]
+fn what_waits_for_a_worker_that_fails_was_not_delivered_and_for_the_entry_agent_it_still_waits() {
+    let failed = || ending(TurnEnd::Failed { message: "cut".to_owned(), hint: None });
+    let words = |ui: &mut Ui, node: NodeId| {
+        of(ui, node, Event::Queued { text: "and a gap".to_owned() }, NOW);
+        of(ui, node, failed(), NOW);
+        frame(ui, NOW + 1_000)
+    };
+    let mut ui = crew(80, 24);
+    press_all(&mut ui, "F2 End Enter", NOW, 10);
+    let text = words(&mut ui, MASON);
+    assert!(text.contains("and a gap  (not delivered: the turn ended before)"), "{text}");
+    let mut ui = crew(80, 24);
+    let text = words(&mut ui, ENTRY);
+    assert!(text.contains("and a gap  (queued: joins the turn at its next round)"), "{text}");
+}
+
+#[test]
 fn the_end_of_a_turn_says_what_all_of_it_cost() {
     let mut ui = crew(80, 24);
     all_of(&mut ui, MASON, [used(2), ending(TurnEnd::Answered)]);
