@@ -177,8 +177,7 @@ impl Story {
             Event::Error { .. } | Event::Writing { .. } => self.calm_rule(transcript),
             Event::End { end, .. } => {
                 self.calm_rule(transcript);
-                let undelivered =
-                    if end.passes_words_on(node) { Vec::new() } else { std::mem::take(&mut self.queued) };
+                let undelivered = if end.passes_words_on(node) { Vec::new() } else { std::mem::take(&mut self.queued) };
                 for (id, _) in undelivered {
                     transcript.update(id, |block| {
                         if let Block::User { delivery, .. } = block {

@@ -22,7 +22,7 @@ const TOOLSETS: [Shelf; 5] = [
     ("bare", &[], None),
 ];
 
-fn spanned<T>(value: T, line: usize) -> Spanned<T> {
+pub(crate) fn spanned<T>(value: T, line: usize) -> Spanned<T> {
     Spanned::new(value, Span { start: 0, end: 1, line, column: 1 })
 }
 
@@ -48,21 +48,26 @@ pub(crate) fn facts(build: &LoadedToolset) -> Vec<ToolFacts> {
     build.tools.iter().map(|tool| tool.facts.clone()).collect()
 }
 
-/// `fs` and `compute` resident; `documents`, `todo` and `bare` deferred. `run_command`, `erase_disk` and everything of
-/// `extra` ask first; `erase_disk` is on the floor. Mode `quiet` withholds `compute` and `load_tools`.
-pub(crate) fn world(extra: &[&str]) -> World {
+/// Built-in toolsets of these names.
+pub(crate) fn registry(names: impl IntoIterator<Item = &'static str>) -> Registry {
     let mut registry = Registry::new(["assistant"]);
-    for (name, ..) in TOOLSETS {
-        let description = format!("About {name}.");
+    for name in names {
         let facts = ToolsetFacts {
             name: toolset(name),
             kind: Kind::BuiltIn,
-            description,
+            description: format!("About {name}."),
             entry_agent_only: false,
             commands: Vec::new(),
         };
         registry.register(facts).expect("a fresh name");
     }
+    registry
+}
+
+/// `fs` and `compute` resident; `documents`, `todo` and `bare` deferred. `run_command`, `erase_disk` and everything of
+/// `extra` ask first; `erase_disk` is on the floor. Mode `quiet` withholds `compute` and `load_tools`.
+pub(crate) fn world(extra: &[&str]) -> World {
+    let registry = registry(TOOLSETS.map(|(name, ..)| name));
     let names = |names: &[&str]| names.iter().map(|name| spanned(toolset(name), 2)).collect();
     let confirm = ["compute.run_command", "compute.erase_disk"].iter().chain(extra);
     let confirm = confirm.map(|entry| spanned((*entry).to_owned(), 3)).collect();

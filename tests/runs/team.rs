@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use kokua::access::declare::{EntryList, ModeDeclaration, Pair};
 use kokua::access::{
-    AgentDeclaration, AgentName, Answer, Arrival, Attendance, Available, Conditions, Declarations, Kind, ModeName,
-    Registry, Risk, Slot, Span, Spanned, ToolId, ToolName, ToolsetFacts, ToolsetName, World,
+    AgentDeclaration, AgentName, Answer, Arrival, Attendance, Available, Conditions, Declarations, ModeName, Risk,
+    Slot, Span, Spanned, ToolId, ToolName, ToolsetName, World,
 };
 use kokua::agent::{
     AgentSpec, AgentsRequest, Ask, BuiltTool, CallId, Delta, Effect, Ending, Event, Failure, FailureKind, Ground,
@@ -16,6 +16,7 @@ use kokua::agent::{
 use kokua::tool::arguments;
 use serde_json::{Value, json};
 
+use crate::house;
 use crate::properties::told;
 
 pub(crate) const ENTRY: NodeId = NodeId::ENTRY;
@@ -75,23 +76,13 @@ impl Default for Setup {
 }
 
 fn spanned<T>(value: T) -> Spanned<T> {
-    Spanned::new(value, Span { start: 0, end: 1, line: 1, column: 1 })
+    house::spanned(value, 1)
 }
 
 /// assistant → researcher, coder; coder → tester. Only the assistant composes. `run_command` asks first; mode `quiet`
 /// withholds `compute`.
 fn world(setup: &Setup) -> World {
-    let mut registry = Registry::new(["assistant"]);
-    for name in ["fs", "compute", "messaging", "capabilities"] {
-        let facts = ToolsetFacts {
-            name: ToolsetName::new(name),
-            kind: Kind::BuiltIn,
-            description: format!("About {name}."),
-            entry_agent_only: false,
-            commands: Vec::new(),
-        };
-        registry.register(facts).unwrap();
-    }
+    let registry = house::registry(["fs", "compute", "messaging", "capabilities"]);
     let list = |entries: &[&str]| EntryList {
         key: Span::default(),
         entries: entries.iter().map(|entry| spanned((*entry).to_owned())).collect(),
@@ -130,8 +121,7 @@ fn world(setup: &Setup) -> World {
 }
 
 fn report(world: &mut World, build: &LoadedToolset) -> Result<(), String> {
-    let facts: Vec<_> = build.tools.iter().map(|tool| tool.facts.clone()).collect();
-    world.report_build(&build.toolset, &facts).map_err(|refusal| refusal.message)
+    world.report_build(&build.toolset, &house::facts(build)).map_err(|refusal| refusal.message)
 }
 
 /// What the driver owes.

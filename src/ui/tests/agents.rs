@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 
+use super::asks::{asked, tell_of};
 use super::*;
 use crate::agent::{Ground, NodeId, Spawned};
 use crate::ui::Focus;
@@ -15,7 +16,7 @@ const SCOUT: NodeId = NodeId(4);
 const MASON: NodeId = NodeId(5);
 
 fn of(ui: &mut Ui, node: NodeId, event: Event, now: i64) -> Vec<Cmd> {
-    update(ui, Msg::Update(Box::new(Update { conversation: "c1".to_owned(), node, event })), now)
+    tell_of(ui, "c1", node, event, now)
 }
 
 fn all_of(ui: &mut Ui, node: NodeId, events: impl IntoIterator<Item = Event>) {
@@ -122,11 +123,7 @@ fn a_crew(ui: &mut Ui) {
 }
 
 fn ask_of(node: NodeId, number: u32, arguments: Value, chain: &[&str]) -> Event {
-    let mut event = ask(CallId::of(node, number).0, arguments);
-    if let Event::Ask { ask, .. } = &mut event {
-        ask.chain = chain.iter().copied().map(asker).collect();
-    }
-    event
+    asked(CallId::of(node, number), chain, ask(0, arguments))
 }
 
 fn crew(width: u16, height: u16) -> Ui {
@@ -138,8 +135,6 @@ fn crew(width: u16, height: u16) -> Ui {
     a_crew(&mut ui);
     ui
 }
-
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
 #[test]
 fn d5_the_tree_of_a_turn() {

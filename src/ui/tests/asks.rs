@@ -9,7 +9,6 @@ use crate::agent::{Ground, NodeId, Spawned};
 use crate::ui::Focus;
 use crate::ui::inbox::CardId;
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 /// The coder.
 const CODER: NodeId = NodeId(1);
 /// What the coder composed.
@@ -41,20 +40,10 @@ pub(super) fn spawned(call: CallId, agent: &str, address: &str, ground: Ground) 
     }))
 }
 
-fn called(call: CallId, toolset: &str, name: &str, arguments: Value) -> Event {
-    let Event::ToolCall { tool, risk, wire, arguments, .. } = tool_call(0, toolset, name, arguments) else { panic!() };
-    Event::ToolCall { call, tool, risk, wire, arguments }
-}
-
 pub(super) fn asked(call: CallId, chain: &[&str], event: Event) -> Event {
     let Event::Ask { ask, preview, changed, showing } = event else { panic!() };
     let chain = chain.iter().copied().map(asker).collect();
     Event::Ask { ask: Ask { call, chain, ..ask }, preview, changed, showing }
-}
-
-fn ok(call: CallId, note: &str) -> Event {
-    let Event::ToolResult { ending, text, note, took_ms, .. } = result(0, Ending::Ok, note) else { panic!() };
-    Event::ToolResult { call, ending, text, note, took_ms }
 }
 
 fn spawns_coder(ui: &mut Ui, ground: Ground) {
@@ -82,9 +71,9 @@ fn spawns_coder(ui: &mut Ui, ground: Ground) {
         started(),
         said("remove build/, write NOTE"),
         call(1, &[], true),
-        called(CallId::of(CODER, 1), "fs", "list_directory", json!({"path": "build/"})),
+        tool_call(CallId::of(CODER, 1).0, "fs", "list_directory", json!({"path": "build/"})),
         Event::Running { call: CallId::of(CODER, 1), for_ms: 0 },
-        ok(CallId::of(CODER, 1), "14 entries"),
+        result(CallId::of(CODER, 1).0, Ending::Ok, "14 entries"),
     ];
     for event in begins {
         tell_of(ui, "c1", CODER, event, NOW);
@@ -96,14 +85,14 @@ fn all_ask(ui: &mut Ui) {
     spawns_coder(ui, Ground::Foreground);
     let compose = json!({"name": "tidy", "task": "empty the folder", "tools": ["compute"], "instructions": ""});
     let told = [
-        (CODER, called(CallId::of(CODER, 2), "fs_write", "write_file", json!({"path": "NOTE.md"}))),
-        (CODER, called(CallId::of(CODER, 3), "capabilities", "compose_subagent", compose)),
+        (CODER, tool_call(CallId::of(CODER, 2).0, "fs_write", "write_file", json!({"path": "NOTE.md"}))),
+        (CODER, tool_call(CallId::of(CODER, 3).0, "capabilities", "compose_subagent", compose)),
         (CODER, Event::Running { call: CallId::of(CODER, 3), for_ms: 0 }),
         (TIDY, spawned(CallId::of(CODER, 3), "composed:tidy", "tidy#1", Ground::Foreground)),
         (TIDY, call(1, &[], true)),
-        (TIDY, called(CallId::of(TIDY, 1), "compute", "run_command", json!({"command": "rm -rf build"}))),
-        (NodeId::ENTRY, called(CallId(2), "compute", "run_command", json!({"command": "make"}))),
-        (NodeId::ENTRY, called(CallId(3), "compute", "run_command", json!({"command": "make install"}))),
+        (TIDY, tool_call(CallId::of(TIDY, 1).0, "compute", "run_command", json!({"command": "rm -rf build"}))),
+        (NodeId::ENTRY, tool_call(2, "compute", "run_command", json!({"command": "make"}))),
+        (NodeId::ENTRY, tool_call(3, "compute", "run_command", json!({"command": "make install"}))),
     ];
     for (node, event) in told {
         tell_of(ui, "c1", node, event, NOW);
@@ -351,12 +340,18 @@ fn a_row_keeps_the_last_lines_and_says_how_many_went() {
     let mut ui = begun(120, 200);
     spawns_coder(&mut ui, Ground::Foreground);
     let waits = CallId::of(CODER, 2);
-    tell_of(&mut ui, "c1", CODER, called(waits, "compute", "run_command", json!({"command": "early"})), NOW);
+    tell_of(&mut ui, "c1", CODER, tool_call(waits.0, "compute", "run_command", json!({"command": "early"})), NOW);
     tell_of(&mut ui, "c1", CODER, asked(waits, &["coder#1", "assistant"], command_ask(2)), NOW);
     for number in 3..203 {
         let call = CallId::of(CODER, number);
-        tell_of(&mut ui, "c1", CODER, called(call, "fs", "read_file", json!({"path": format!("file{number}")})), NOW);
-        tell_of(&mut ui, "c1", CODER, ok(call, "one line"), NOW);
+        tell_of(
+            &mut ui,
+            "c1",
+            CODER,
+            tool_call(call.0, "fs", "read_file", json!({"path": format!("file{number}")})),
+            NOW,
+        );
+        tell_of(&mut ui, "c1", CODER, result(call.0, Ending::Ok, "one line"), NOW);
     }
     let row = ui.tree.entry().scene.story.block_of(CallId(1)).unwrap();
     // Folded, the last lines show what happens now, and what waits for a person before that.

@@ -5,8 +5,6 @@ use insta::assert_snapshot;
 use super::*;
 use crate::agent::update::{Alert, Severity};
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
-
 fn at_each_size(name: &str, prepare: impl Fn(&mut Ui), now: i64) {
     for (width, height) in SIZES {
         let mut ui = screen(width, height);

@@ -32,6 +32,9 @@ use crate::agent::{
     UserOrigin,
 };
 
+/// The sizes that every screen is photographed at.
+pub(super) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
 /// The time at which every test begins.
 pub(super) const NOW: i64 = 1_790_000_000_000;
 
