@@ -130,7 +130,6 @@ pub struct TurnCost {
     agents: Vec<AgentCost>,
     beside: Vec<SideCost>,
     entry: String,
-    began: bool,
 }
 
 impl TurnCost {
@@ -141,10 +140,10 @@ impl TurnCost {
             Event::Session { agent, .. } => *self = Self { entry: agent.as_str().to_owned(), ..Self::default() },
             Event::TurnStarted { agent, .. } if node.is_entry() => {
                 let entry = agent.as_ref().map_or_else(|| self.entry.clone(), |agent| agent.as_str().to_owned());
-                *self = Self { began: true, entry: entry.clone(), ..Self::default() };
+                *self = Self { entry: entry.clone(), ..Self::default() };
                 self.begin(node, entry);
             }
-            Event::Spawned(spawned) if self.began => self.begin(node, spawned.address.clone()),
+            Event::Spawned(spawned) if !self.agents.is_empty() => self.begin(node, spawned.address.clone()),
             Event::SideCall { line, usage, took_ms } => {
                 let known = self.beside.iter().position(|side| side.kind == line.kind);
                 let place = known.unwrap_or_else(|| {

@@ -61,8 +61,8 @@ pub fn define_core(world: &mut World) {
     world.define_core(facts(core_tools()));
     let agents: Vec<AgentName> = world.declarations().agents.iter().map(|agent| agent.name.value.clone()).collect();
     for agent in agents {
-        let own = facts(core_tools_of(world, &agent));
-        world.define_core_of(&agent, own);
+        let own = spawn_tool(&world.delegates(&agent), world.spawns_in_background(&agent));
+        world.define_core_of(&agent, facts(own.into_iter().collect()));
     }
 }
 

@@ -11,6 +11,7 @@ use super::loaders;
 use super::message::ResultMessage;
 use super::node::Ground;
 use super::record::Record;
+use super::replay::took;
 use super::turn::{Phase, Round, Step, ended_by};
 use super::update::{Event, Severity};
 use crate::access::planted::{Bug, planted};
@@ -476,7 +477,7 @@ impl Step<'_> {
             note = Some(note.map_or_else(|| "as you edited it".to_owned(), |note| format!("{note}, as you edited it")));
         }
         let id = call.id;
-        let took_ms = call.began.and_then(|began| u64::try_from(now.saturating_sub(began)).ok()).unwrap_or(0);
+        let took_ms = call.began.map_or(0, |began| took(began, now));
         let answer = call.answer.clone();
         call.state = CallState::Ended(ResultMessage { call: id, ending: ending.clone(), text: text.clone() });
         let (at, told) = (

@@ -17,6 +17,7 @@ use super::message::FailureKind;
 use super::node::{Ground, NodeId, Spawned};
 use super::record::Record;
 use super::run::Run;
+use super::turn::opening;
 use super::update::{Alert, Event, Severity};
 use crate::access::{AgentName, Held, Sight, ToolsetName, World};
 
@@ -111,8 +112,8 @@ enum NodeState {
     /// It is being built.
     Wiring,
     Running,
-    /// Its answer is being kept: how it ended, and the note before the answer.
-    Keeping(Ending, String, String),
+    /// It ended well and its answer is being kept: the note before it, and the answer.
+    Keeping(String, String),
     Ended(ToolOutcome),
 }
 
@@ -227,15 +228,11 @@ impl Tree {
                 if let Input::ToolEnded { call, .. } | Input::KeptBack { call, .. } = &input {
                     step.abandon(*call);
                 }
-                let only = match &input {
-                    Input::Said { only, .. } => only.clone(),
-                    _ => None,
-                };
-                step.feed(node, input);
                 // O7: a list that tightens does so for everybody who runs.
-                for run in step.tree.workers.values_mut().filter(|_| only.is_some()) {
-                    run.narrow(only.as_ref());
+                if let Input::Said { only: only @ Some(_), .. } = &input {
+                    step.tree.workers.values_mut().for_each(|run| run.narrow(only.as_ref()));
                 }
+                step.feed(node, input);
             }
             TreeInput::Wired { call, worker } => step.wired(call, worker),
             TreeInput::Kept { node, file } => step.kept(node, file),
@@ -329,10 +326,7 @@ impl TreeStep<'_> {
     fn too_late(&mut self, node: NodeId, text: &str) {
         let known = self.tree.nodes.get(&node).map(|node| node.address.clone());
         let who = known.unwrap_or_else(|| "That agent".to_owned());
-        let mut words: String = text.chars().take(200).collect();
-        if words.len() < text.len() {
-            words.push('…');
-        }
+        let words = opening(text);
         let hint = Some("Say it to the agent that spawned it.");
         self.alert(NodeId::ENTRY, format!("{who} has ended, so your message was not delivered: {words}"), hint);
     }
@@ -485,10 +479,6 @@ impl TreeStep<'_> {
             }
             self.stop(child, how, by);
         }
-        // Nobody is left that it could wait for.
-        if let Some(run) = self.tree.run_mut(node) {
-            run.forget_background();
-        }
         self.feed(node, how.clone());
     }
 
@@ -534,7 +524,7 @@ impl TreeStep<'_> {
             self.conclude(node, ToolOutcome { ending, text, note: None });
         } else {
             if let Some(worker) = self.tree.nodes.get_mut(&node) {
-                worker.state = NodeState::Keeping(ending, note, answer.clone());
+                worker.state = NodeState::Keeping(note, answer.clone());
             }
             self.out.push((node, Effect::Keep { text: answer }));
         }
@@ -543,8 +533,7 @@ impl TreeStep<'_> {
     /// A long answer is on the disk, or could not be put there: then it is passed on whole.
     fn kept(&mut self, node: NodeId, file: Result<String, String>) {
         let Some(worker) = self.tree.nodes.get(&node) else { return };
-        let NodeState::Keeping(ending, note, answer) = &worker.state else { return };
-        let ending = ending.clone();
+        let NodeState::Keeping(note, answer) = &worker.state else { return };
         let text = match file {
             Ok(file) => {
                 let head: String = answer.chars().take(ANSWER_LIMIT).collect();
@@ -561,7 +550,7 @@ impl TreeStep<'_> {
                 text
             }
         };
-        self.conclude(node, ToolOutcome { ending, text, note: None });
+        self.conclude(node, ToolOutcome { ending: Ending::Ok, text, note: None });
     }
 
     /// What came of a worker reaches whoever waits for it.

@@ -50,10 +50,8 @@ pub(super) struct Turn {
 enum Queued {
     /// A person's.
     Person(String),
-    /// Another agent's, by the bus's count, behind the mark that says whose (D6).
-    Mail(usize, String),
-    /// The answer of a worker in the background, likewise (D7).
-    Answer(usize, String),
+    /// Another agent's (D6, D7): of which kind, the bus's count, and the words behind the mark that says whose.
+    Agent(MailKind, usize, String),
 }
 
 impl Turn {
@@ -202,16 +200,10 @@ impl<'a> Step<'a> {
 
     /// What another agent sent joins at the next round, or ends unread. A worker's answer always has room: there is one of each.
     fn mail(&mut self, mail: usize, kind: MailKind, text: String) {
-        let queued = match kind {
-            MailKind::Message => Queued::Mail(mail, text),
-            MailKind::Answer => Queued::Answer(mail, text),
-        };
+        let message = |queued: &Queued| matches!(queued, Queued::Agent(MailKind::Message, ..));
         match &mut self.run.turn {
-            Some(turn)
-                if kind == MailKind::Answer
-                    || turn.waiting(|queued| matches!(queued, Queued::Mail(..))) < QUEUE_LIMIT =>
-            {
-                turn.queued.push_back(queued);
+            Some(turn) if kind == MailKind::Answer || turn.waiting(message) < QUEUE_LIMIT => {
+                turn.queued.push_back(Queued::Agent(kind, mail, text));
             }
             Some(_) | None => return self.out.push(Effect::Unread { mail }),
         }
@@ -223,8 +215,7 @@ impl<'a> Step<'a> {
         let max = self.run.spec.max_iterations.max(1);
         let Some(turn) = &self.run.turn else { return };
         if matches!(turn.phase, Phase::Waiting(_)) && turn.goes_on(max) {
-            self.deliver();
-            self.call_model(CallKind::Agent);
+            self.next_round();
         }
     }
 
@@ -278,11 +269,7 @@ impl<'a> Step<'a> {
     }
 
     fn undelivered(&mut self, text: &str, why: &str) {
-        let mut words: String = text.chars().take(200).collect();
-        if words.len() < text.len() {
-            words.push('…');
-        }
-        let message = format!("Your message was not delivered, because {why}: {words}");
+        let message = format!("Your message was not delivered, because {why}: {}", opening(text));
         self.alert(Severity::Warning, message, Some("Say it again when you want it read.".to_owned()));
     }
 
@@ -429,7 +416,7 @@ impl<'a> Step<'a> {
         let Some(turn) = &mut self.run.turn else { return };
         let Phase::Model(call) = &turn.phase else { return };
         let number = turn.number;
-        let took_ms = u64::try_from(now.saturating_sub(call.started)).unwrap_or(0);
+        let took_ms = took(call.started, now);
         let (kind, offer) = (call.kind, call.offer.clone());
         let told: Vec<_> = message.calls().map(call_told).collect();
         if joins_history(&message, failure.as_ref()) {
@@ -516,8 +503,7 @@ impl<'a> Step<'a> {
         } else if truncated {
             self.close(Trouble::Truncated.end());
         } else if waiting {
-            self.deliver();
-            self.call_model(CallKind::Agent);
+            self.next_round();
         } else if let Some(end) = answered {
             // It had nothing to add to its answer.
             self.finish(end);
@@ -567,7 +553,7 @@ impl<'a> Step<'a> {
         for queued in queued {
             match queued {
                 Queued::Person(text) => self.say(text, UserOrigin::Person),
-                Queued::Mail(_, text) | Queued::Answer(_, text) => self.say(text, UserOrigin::Agent),
+                Queued::Agent(_, _, text) => self.say(text, UserOrigin::Agent),
             }
         }
     }
@@ -579,8 +565,7 @@ impl<'a> Step<'a> {
             turn.answered = Some(end.clone());
         }
         if self.run.turn.as_ref().is_some_and(|turn| turn.goes_on(max)) {
-            self.deliver();
-            self.call_model(CallKind::Agent);
+            self.next_round();
         } else {
             self.close(end);
         }
@@ -634,7 +619,7 @@ impl<'a> Step<'a> {
         for queued in turn.queued {
             match queued {
                 Queued::Person(text) => words.push(text),
-                Queued::Mail(mail, _) | Queued::Answer(mail, _) => self.out.push(Effect::Unread { mail }),
+                Queued::Agent(_, mail, _) => self.out.push(Effect::Unread { mail }),
             }
         }
         // What a person said is part of this turn or begins the next, never both, never neither; after a stop, and where a
@@ -661,6 +646,15 @@ impl<'a> Step<'a> {
     }
 }
 
+/// The words that tell a person which message is meant.
+pub(super) fn opening(text: &str) -> String {
+    let mut words: String = text.chars().take(200).collect();
+    if words.len() < text.len() {
+        words.push('…');
+    }
+    words
+}
+
 impl Run {
     /// W6: a list of what may be called only ever tightens, also where it comes with words that join.
     pub(super) fn narrow(&mut self, only: Option<&BTreeSet<ToolName>>) {
@@ -676,13 +670,6 @@ impl Run {
     pub(super) fn runs(&self, id: CallId) -> bool {
         let Some(Turn { phase: Phase::Round(round), .. }) = &self.turn else { return false };
         round.calls.iter().any(|call| call.id == id && call.state == CallState::Running)
-    }
-
-    /// Its workers in the background are stopped before it is.
-    pub(super) fn forget_background(&mut self) {
-        if let Some(turn) = &mut self.turn {
-            turn.background.clear();
-        }
     }
 
     /// What goes on and stands in no record yet, as it was told: for a front end that comes back to it.
@@ -711,7 +698,7 @@ impl Run {
         }
         events.extend(turn.queued.iter().filter_map(|queued| match queued {
             Queued::Person(text) => Some(Event::Queued { text: text.clone() }),
-            Queued::Mail(..) | Queued::Answer(..) => None,
+            Queued::Agent(..) => None,
         }));
         events
     }
