@@ -247,6 +247,9 @@ fn k4_explain_answers_all_five_questions_and_exits_with_what_comes_of_them() {
         (2, &["assistant", "fs"]),
         (2, &["assistant", "compute.run_command", "{\"cmd\":1}"]),
         (2, &["assistant", "compute.run_command", "[]"]),
+        (0, &["assistant", "core.spawn_subagent", "{\"agent_type\":\"coder\",\"task\":\"x\"}"]),
+        (2, &["assistant", "core.spawn_subagent", "{\"agent\":\"coder\"}"]),
+        (2, &["assistant", "core.load_tools", "{}"]),
         (2, &["assistant", "fs.read_file", "--mode", "holiday"]),
         (2, &["assistant", "fs.read_file", "--conversation", "nope"]),
     ];

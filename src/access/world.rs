@@ -527,7 +527,7 @@ impl World {
     }
 
     /// What is known of the core tool of this name as `agent` earns it.
-    pub(super) fn core(&self, agent: &AgentName, name: &ToolName) -> Option<&ToolFacts> {
+    pub fn core(&self, agent: &AgentName, name: &ToolName) -> Option<&ToolFacts> {
         let own = self.core_of.get(agent).into_iter().flatten();
         own.chain(&self.core).find(|facts| facts.name == *name)
     }

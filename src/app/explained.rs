@@ -63,7 +63,7 @@ impl Prepared {
         let held = world.rebuilt(agent, &loads);
         let conditions = conditions(self, &records);
         let life = Life::new(agent, &held).under(&conditions);
-        let arguments = arguments.as_deref().map(|text| self.fitting(tool, text)).transpose()?;
+        let arguments = arguments.as_deref().map(|text| self.fitting(agent, tool, text)).transpose()?;
         let call = arguments.as_deref().zip(held.get(tool)).map(|(arguments, held)| {
             let conversation = id.as_deref().unwrap_or_default();
             CallFacts::on_screen(conversation, agent, held, arguments, Attendance::Attended)
@@ -82,14 +82,16 @@ impl Prepared {
     }
 
     /// Arguments that fit the tool's schema, as canonical JSON after coercion.
-    fn fitting(&self, tool: &ToolId, text: &str) -> Result<String, StartError> {
+    fn fitting(&self, agent: &AgentName, tool: &ToolId, text: &str) -> Result<String, StartError> {
         let hint = || Some("write one JSON object, as a call would carry it".to_owned());
         let given = crate::agent::call::parse_arguments(text)
             .map_err(|why| other(format!("the arguments are no call's: {why}"), hint()))?;
-        let built = tool.toolset().and_then(|toolset| self.capabilities.world.last_build(toolset));
-        let core = crate::agent::core_tools();
-        let mut known = built.into_iter().flatten().chain(core.iter().map(|tool| &tool.facts));
-        let Some(facts) = known.find(|facts| facts.name == tool.name) else {
+        let world = &self.capabilities.world;
+        let known = match tool.toolset() {
+            Some(toolset) => world.last_build(toolset).into_iter().flatten().find(|facts| facts.name == tool.name),
+            None => world.core(agent, &tool.name),
+        };
+        let Some(facts) = known else {
             return Ok(canonical(&Value::Object(given)));
         };
         arguments::check(tool.name.as_str(), &facts.schema, Value::Object(given))
