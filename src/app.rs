@@ -37,7 +37,7 @@ use crate::ui::theme::{Colours, SHIPPED, Theme};
 use crate::{model, store, system, toolsets};
 
 use adapters::{AuditPort, Machine, StorePort, SwitchesInFile};
-use models::{Models, settings_of};
+use models::{DefaultModel, Models, settings_of};
 
 /// How long the driver may take to end what runs when the person leaves.
 pub const LEAVING: Duration = Duration::from_secs(3);
@@ -111,7 +111,7 @@ impl From<PortError> for StartError {
     fn from(PortError { message, hint, cause }: PortError) -> Self {
         match cause {
             Cause::Asked => other(message, hint),
-            Cause::Outside | Cause::Held { .. } => failed(message, hint),
+            Cause::Outside | Cause::Held => failed(message, hint),
         }
     }
 }
@@ -477,7 +477,8 @@ pub async fn start(
     let Prepared { config, locations, capabilities, mut alerts, not_checked: _, asked_model, only, mode, selection } =
         prepared;
     let entry = capabilities.world.entry().clone();
-    let models = Models::new(&config, &entry, asked_model.as_deref(), selection).await?;
+    let used = DefaultModel::of(&config, &capabilities.world);
+    let models = Models::new(&config, &entry, asked_model.as_deref(), selection, used).await?;
     alerts.extend(models.alerts(&capabilities.world));
     let (agents, composed) = settings_of(&config, &models);
     let model = ports::Models::of(&models, &entry).map_err(|failure| other(failure.message, failure.hint))?;

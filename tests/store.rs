@@ -253,7 +253,7 @@ fn a_second_writer_is_refused_and_told_who_has_it() {
     let said = error.to_string();
     assert!(said.starts_with(&format!("conversation {ID} is open in this kokua (since ")), "{said}");
     assert!(error.hint().is_some());
-    assert!(error.holder().is_some_and(|holder| said.ends_with(&holder)));
+    assert!(matches!(&error, StoreError::Held { holder, .. } if said.ends_with(holder)) && error.is_held());
     log.append(&Record::Titled { title: "Tidy the \u{202e}build".into() }).unwrap();
     let said = store::remove(directory.path(), ID).unwrap_err().to_string();
     assert!(said.starts_with("\"Tidy the \\u{202e}build\" is open in this kokua (since "), "{said}");

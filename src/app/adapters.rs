@@ -100,7 +100,8 @@ impl ports::Store for StorePort {
     fn read(&self, id: &str) -> Result<ports::Read, PortError> {
         let id = self.find(id)?;
         let opened = store::read(&self.logs, &id).map_err(port_error)?;
-        Ok(ports::Read { records: opened.records, notices: opened.notices })
+        let title = store::title(&opened.records).map(str::to_owned);
+        Ok(ports::Read { title, records: opened.records, notices: opened.notices })
     }
 
     fn remove(&self, id: &str) -> Result<String, PortError> {
@@ -134,10 +135,12 @@ impl ports::Audit for AuditPort {
 }
 
 pub(super) fn port_error(error: store::StoreError) -> PortError {
-    let cause = match error.holder() {
-        Some(holder) => Cause::Held { holder },
-        None if error.is_of_the_asker() => Cause::Asked,
-        None => Cause::Outside,
+    let cause = if error.is_held() {
+        Cause::Held
+    } else if error.is_of_the_asker() {
+        Cause::Asked
+    } else {
+        Cause::Outside
     };
     PortError { message: error.to_string(), hint: error.hint().map(str::to_owned), cause }
 }

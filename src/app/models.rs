@@ -27,6 +27,26 @@ pub(super) fn configured<'a>(
     first.or(config.assistant.model.as_deref())
 }
 
+/// Whether anybody can come to be who runs by the default model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DefaultModel {
+    /// A worker without a model of its own can be spawned, or one composed.
+    Used,
+    /// Nobody can.
+    Unused,
+}
+
+impl DefaultModel {
+    /// As the tables say it.
+    pub(super) fn of(config: &Config, world: &World) -> Self {
+        let composes =
+            |agent: &AgentName| world.available(agent).iter().any(|toolset| toolset.as_str() == "capabilities");
+        let has_none = |agent: &AgentName| config.agents.get(agent).is_none_or(|own| own.model.is_none());
+        let uses = |agent: &AgentName| composes(agent) || (agent != world.entry() && has_none(agent));
+        if world.reachable().into_iter().any(uses) { Self::Used } else { Self::Unused }
+    }
+}
+
 /// What an agent's client is made of. Agents that agree in it share one, and what it keeps: a key, say.
 #[derive(Debug, Clone, PartialEq)]
 struct Plan {
@@ -46,7 +66,8 @@ pub(super) struct Models {
 
 impl Models {
     /// Decides which model each agent has. `asked` is `--model`; `selected` what was selected for the entry agent already.
-    /// Looks for a running server only where an agent has no model string, and makes the entry agent's client.
+    /// Looks for a running server only for an agent that has no model string and can come to be, and makes the entry agent's
+    /// client.
     ///
     /// # Errors
     /// The entry agent's model string is none, or its client can't be made.
@@ -55,6 +76,7 @@ impl Models {
         entry: &AgentName,
         asked: Option<&str>,
         selected: Option<Selection>,
+        used: DefaultModel,
     ) -> Result<Self, StartError> {
         let named = configured(config, asked, entry, Some(entry));
         let of_entry = match selected {
@@ -64,6 +86,9 @@ impl Models {
         let default = configured(config, asked, entry, None);
         let default = if default == named {
             Ok(of_entry.clone())
+        } else if default.is_none() && used == DefaultModel::Unused {
+            let message = "no model was looked for, because no agent runs by the default one".to_owned();
+            Err(model::SpecError { message, hint: "set model in [assistant]".to_owned() }.into())
         } else {
             super::select(config, default).await.map(|selection| selection.spec).map_err(Failure::from)
         };

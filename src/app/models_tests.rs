@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Models, configured, settings_of};
+use super::{DefaultModel, Models, configured, settings_of};
 use crate::access::{AgentName, Registry, World};
 use crate::assistant::ports::Models as _;
 use crate::config::{self, Config, Locations, Source};
@@ -61,16 +61,18 @@ fn d2_a_workers_model_is_its_own_or_the_default_never_its_delegators() {
 async fn d2_what_was_selected_for_the_entry_agent_is_the_default_unless_its_own_table_named_it() {
     let selected = |text: &str, because| Some(Selection { spec: text.parse().unwrap(), because });
     let nobody = config("[agents.boss]\n[agents.reader]\n");
-    let found = Models::new(&nobody, &name("boss"), None, selected("ollama:found", Because::Running)).await;
+    let found =
+        Models::new(&nobody, &name("boss"), None, selected("ollama:found", Because::Running), DefaultModel::Used).await;
     assert_eq!(labels(&found.ok().unwrap(), &["boss", "reader", "x"]), ["found"; 3]);
     let own = config(&format!("[assistant]\nmodel = \"ollama:common\"\n{TEAM}"));
-    let made = Models::new(&own, &name("boss"), None, None).await;
+    let made = Models::new(&own, &name("boss"), None, None, DefaultModel::Used).await;
     assert_eq!(labels(&made.ok().unwrap(), &["boss", "coder", "reader", "x"]), ["big", "code", "common", "common"]);
 }
 
 #[tokio::test]
 async fn a_model_string_of_the_command_line_that_is_none_is_told_at_the_start() {
-    let error = Models::new(&config(TEAM), &name("boss"), Some("olama:x"), None).await.err().unwrap();
+    let error =
+        Models::new(&config(TEAM), &name("boss"), Some("olama:x"), None, DefaultModel::Used).await.err().unwrap();
     assert!(error.to_string().contains("unknown provider 'olama'"), "{error}");
 }
 
@@ -96,7 +98,7 @@ fn d2_a_worker_without_a_key_is_an_error_of_its_own_and_an_alert_where_it_can_be
 #[tokio::test]
 async fn the_entry_agent_without_a_key_starts_and_its_call_says_so() {
     let config = config(&NO_KEY.replace("ollama:big", "openai:big"));
-    let models = Models::new(&config, &name("boss"), None, None).await.ok().unwrap();
+    let models = Models::new(&config, &name("boss"), None, None, DefaultModel::Unused).await.ok().unwrap();
     assert_eq!(models.of(&name("boss")).ok().unwrap().label(), "big");
 }
 
@@ -143,4 +145,20 @@ fn d2_each_agent_runs_by_its_own_settings_and_a_composed_one_by_the_assistants()
     assert_eq!(by_name["boss"], ("Boss.".to_owned(), 50, false, 2));
     assert_eq!(by_name["coder"], ("Common.".to_owned(), 7, false, 5));
     assert_eq!(short(&composed), ("Common.".to_owned(), 7, false, 5));
+}
+
+#[test]
+fn d2_no_server_is_looked_for_where_nobody_can_come_to_be_who_needs_one() {
+    let used = |text: &str| {
+        let config = config(&format!("[assistant]\nagent = \"boss\"\n{text}"));
+        let registry = crate::app::Installed::of(&config).unwrap_or_else(|faults| panic!("{faults:?}"));
+        DefaultModel::of(&config, &registry.world)
+    };
+    let alone = "[agents.boss]\nmodel = \"ollama:big\"\n[agents.alone]\n";
+    assert_eq!(used(alone), DefaultModel::Unused);
+    let named = "[agents.boss]\ndelegates_to = [\"coder\"]\n[agents.coder]\nmodel = \"ollama:code\"\n";
+    assert_eq!(used(named), DefaultModel::Unused);
+    assert_eq!(used(&named.replace("model = \"ollama:code\"\n", "")), DefaultModel::Used);
+    let composes = format!("{alone}[agents.boss.tools]\navailable = [\"capabilities\"]\n");
+    assert_eq!(used(&composes), DefaultModel::Used);
 }

@@ -40,7 +40,7 @@ impl Driver {
         match opened {
             Ok(Some(opened)) => self.view(opened).await,
             Ok(None) => self.view_new().await,
-            Err(PortError { cause: Cause::Held { .. }, message, .. }) if wanted.is_some() => {
+            Err(PortError { cause: Cause::Held, message, .. }) if wanted.is_some() => {
                 self.view_new().await;
                 self.tell(Event::Held { id: wanted.unwrap_or_default(), holder: message }).await;
             }
@@ -72,7 +72,7 @@ impl Driver {
                 self.leave();
                 self.view(opened).await;
             }
-            Err(PortError { cause: Cause::Held { .. }, message, .. }) => {
+            Err(PortError { cause: Cause::Held, message, .. }) => {
                 self.tell(Event::Held { id, holder: message }).await;
             }
             Err(error) => self.complain("The conversation could not be opened", error).await,
@@ -95,18 +95,14 @@ impl Driver {
                 self.leave();
                 return self.view(opened).await;
             }
-            Err(PortError { cause: Cause::Held { .. }, message, .. }) => message,
+            Err(PortError { cause: Cause::Held, message, .. }) => message,
             Err(error) => return self.complain("The conversation could not be opened", error).await,
         };
         match self.setup.store.read(&id) {
             Ok(read) => {
                 self.leave();
-                let title = read.records.iter().rev().find_map(|record| match record {
-                    Record::Titled { title } => Some(title.clone()),
-                    _ => None,
-                });
                 let id: Id = id.into();
-                self.wire(Arc::clone(&id), title, &read.records, &[], None).await;
+                self.wire(Arc::clone(&id), read.title, &read.records, &[], None).await;
                 if let Some(live) = self.lives.get_mut(&id) {
                     live.read_only = Some(holder);
                 }

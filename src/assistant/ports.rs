@@ -51,17 +51,14 @@ pub struct PortError {
 }
 
 /// Whose doing it is that something did not work.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// What was asked for is not there, or the word for it means several.
     Asked,
     /// The disk said no.
     Outside,
     /// Somebody else has it open; it can be read all the same.
-    Held {
-        /// Who: `another kokua (process 4242, since 21:04)`.
-        holder: String,
-    },
+    Held,
 }
 
 /// One conversation's log, held open by this program alone.
@@ -93,6 +90,8 @@ pub struct Opened {
 
 /// A stored conversation, looked at.
 pub struct Read {
+    /// Its title.
+    pub title: Option<String>,
     /// Its records as they are.
     pub records: Vec<Record>,
     /// What could not be read.

@@ -285,19 +285,10 @@ impl Driver {
         if !self.dispatching(id) || self.is_unaudited(id, call) {
             return;
         }
-        let sight = self.sight(id);
         let Some(run) = self.lives.get(id).and_then(|live| live.tree.run(call.node())) else { return };
         let agent = run.agent().clone();
-        let Some(held) = run.held().tools().iter().find(|held| held.id == *tool).cloned() else { return };
-        let facts = CallFacts {
-            conversation: id,
-            agent: &agent,
-            tool: &held,
-            arguments,
-            attendance: self.setup.attendance,
-            sight,
-            allow_line: None,
-        };
+        let Some(held) = run.held().get(tool).cloned() else { return };
+        let facts = CallFacts::on_screen(id, &agent, &held, arguments, self.setup.attendance);
         match self.setup.capabilities.world.grant(facts) {
             Ok(number) => self.audit_grant(id, (call.node(), &agent), number, tool, arguments).await,
             Err(sentence) => self.alert_in(id, Severity::Notice, sentence, None).await,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Subcommand;
 
-use super::print::{clean, ending_word, error, line, piece};
+use super::print::{ending_word, error, line, piece};
 use super::{ANSWERED, Ended};
 use crate::agent::{CallId, NodeId, Part, Record};
 use crate::app::{self, Options};
@@ -43,7 +43,7 @@ impl Conversations {
                     let when = crate::system::clock::local(summary.updated);
                     let turns =
                         if summary.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", summary.turns) };
-                    let title = clean(&summary.title).replace('\n', " ");
+                    let title = summary.title.replace('\n', " ");
                     line(&format!("{}  {when}  {turns:>9}  {title}", summary.id))?;
                 }
                 for fault in faults {
@@ -107,20 +107,20 @@ impl Names {
 /// Prints one record.
 fn show(record: &Record, names: &mut Names) -> std::io::Result<()> {
     for words in names.unread(NodeId::ENTRY, record) {
-        line(&format!("[not delivered] > {}", clean(&words).replace('\n', "\n> ")))?;
+        line(&format!("[not delivered] > {}", words.replace('\n', "\n> ")))?;
     }
     match record {
         Record::TurnStarted { message, .. } | Record::Said { message, .. } => {
-            line(&format!("> {}", clean(&message.text).replace('\n', "\n> ")))
+            line(&format!("> {}", message.text.replace('\n', "\n> ")))
         }
         Record::ModelCall { message, .. } => {
             for part in &message.parts {
                 match part {
-                    Part::Text { text } => line(&clean(text))?,
+                    Part::Text { text } => line(text)?,
                     Part::Reasoning(_) => {}
                     Part::Call(call) => {
                         names.calls.insert(call.id, call.shown.clone());
-                        line(&format!("[tool] {} {}", call.shown, clean(&call.arguments)))?;
+                        line(&format!("[tool] {} {}", call.shown, call.arguments))?;
                     }
                 }
             }
@@ -128,18 +128,16 @@ fn show(record: &Record, names: &mut Names) -> std::io::Result<()> {
         }
         Record::CallEnded { ending, answer, text, .. } => {
             let answer = answer.as_ref().map(|answer| format!(" ({answer})")).unwrap_or_default();
-            line(&format!("[result] {}{answer}\n{}", ending_word(ending), clean(text)))
+            line(&format!("[result] {}{answer}\n{}", ending_word(ending), text))
         }
         Record::TurnEnded { .. } => piece("\n"),
-        Record::Mode { mode, .. } => line(&format!("[mode] {}", clean(mode.as_str()))),
-        Record::Titled { title } => line(&format!("# {}", clean(title))),
+        Record::Mode { mode, .. } => line(&format!("[mode] {}", mode.as_str())),
+        Record::Titled { title } => line(&format!("# {title}")),
         Record::Allowed { call, arguments: Some(arguments), .. } => {
             let name = names.calls.get(call).map_or("a call", String::as_str);
-            line(&format!("[edited by you] {name} {}", clean(&arguments.to_string())))
+            line(&format!("[edited by you] {name} {arguments}"))
         }
-        Record::Undelivered { from, to, text, .. } => {
-            line(&format!("[undelivered] {} to {}: {}", clean(from), clean(to), clean(text)))
-        }
+        Record::Undelivered { from, to, text, .. } => line(&format!("[undelivered] {from} to {to}: {text}")),
         Record::Allowed { .. } | Record::Preloaded { .. } | Record::AuditHead(_) | Record::Queued { .. } => Ok(()),
         Record::Worker { node, of } => of_worker(*node, of, names),
         Record::Spawned(_) => Ok(()),
@@ -150,21 +148,21 @@ fn show(record: &Record, names: &mut Names) -> std::io::Result<()> {
 fn of_worker(node: NodeId, record: &Record, names: &mut Names) -> std::io::Result<()> {
     if let Record::Spawned(spawned) = record {
         names.workers.insert(node, spawned.address.clone());
-        return line(&format!("[{}] {}", spawned.address, clean(&spawned.task).replace('\n', " ")));
+        return line(&format!("[{}] {}", spawned.address, spawned.task.replace('\n', " ")));
     }
     let address = names.workers.get(&node).cloned().unwrap_or_else(|| node.to_string());
     for words in names.unread(node, record) {
-        line(&format!("[{address}] [not delivered] > {}", clean(&words).replace('\n', "\n> ")))?;
+        line(&format!("[{address}] [not delivered] > {}", words.replace('\n', "\n> ")))?;
     }
     match record {
-        Record::Said { message, .. } => line(&format!("[{address}] > {}", clean(&message.text).replace('\n', "\n> "))),
+        Record::Said { message, .. } => line(&format!("[{address}] > {}", message.text.replace('\n', "\n> "))),
         Record::ModelCall { message, .. } => {
             if !message.text().trim().is_empty() {
-                line(&format!("[{address}] {}", clean(message.text().trim())))?;
+                line(&format!("[{address}] {}", message.text().trim()))?;
             }
             for call in message.calls() {
                 names.calls.insert(call.id, call.shown.clone());
-                line(&format!("[{address}] [tool] {} {}", call.shown, clean(&call.arguments)))?;
+                line(&format!("[{address}] [tool] {} {}", call.shown, call.arguments))?;
             }
             Ok(())
         }

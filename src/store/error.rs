@@ -110,12 +110,9 @@ impl StoreError {
         }
     }
 
-    /// Who has it, where that is why it did not work.
-    pub fn holder(&self) -> Option<String> {
-        match self {
-            Self::Held { holder, .. } => Some(holder.clone()),
-            _ => None,
-        }
+    /// Whether it did not work because somebody has it open.
+    pub const fn is_held(&self) -> bool {
+        matches!(self, Self::Held { .. })
     }
 
     /// What a person can do about it, if anything in particular.

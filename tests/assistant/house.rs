@@ -295,7 +295,7 @@ impl Store for Shelves {
         if !lock(&self.0.open).insert(id.clone()) {
             let holder = "another kokua (process 4242, since 21:04)".to_owned();
             let message = format!("\"{id}\" is open in {holder}");
-            return Err(PortError { message, hint: None, cause: Cause::Held { holder } });
+            return Err(PortError { message, hint: None, cause: Cause::Held });
         }
         let mut records = self.0.records(&id);
         records.extend(store::repair(&records));
@@ -312,7 +312,8 @@ impl Store for Shelves {
     }
 
     fn read(&self, id: &str) -> Result<Read, PortError> {
-        Ok(Read { records: self.0.records(&self.0.find(id)?), notices: Vec::new() })
+        let records = self.0.records(&self.0.find(id)?);
+        Ok(Read { title: store::title(&records).map(str::to_owned), records, notices: Vec::new() })
     }
 
     fn list(&self) -> Result<Vec<ConversationSummary>, PortError> {
