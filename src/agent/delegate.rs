@@ -4,6 +4,7 @@
 
 use super::call::CallId;
 use super::input::LoadedToolset;
+use super::node::NodeId;
 use super::run::AgentSpec;
 use crate::access::AgentName;
 
@@ -57,6 +58,8 @@ pub enum Request {
 pub struct Wiring {
     /// The call that asked for it.
     pub call: CallId,
+    /// Which of the conversation's agents it will be.
+    pub node: NodeId,
     /// A declared agent, or one that `World::compose` has named.
     pub agent: AgentName,
     /// The opener of a composed worker's system message; `None`: a declared agent has its own.

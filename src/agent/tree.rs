@@ -354,7 +354,8 @@ impl TreeStep<'_> {
         let node = self.tree.next;
         self.tree.next = NodeId(node.0.saturating_add(1));
         let address = self.tree.bus.address(label);
-        self.out.push((call.node(), Effect::Spawn(Box::new(Wiring { call, agent: agent.clone(), instructions }))));
+        self.out
+            .push((call.node(), Effect::Spawn(Box::new(Wiring { call, node, agent: agent.clone(), instructions }))));
         let (state, stopped_by) = (NodeState::Wiring, None);
         let (silent, collected) = (false, false);
         let planned = Node { call, agent, address, task, family, ground, origin, state, stopped_by, silent, collected };

@@ -42,8 +42,6 @@ pub(super) struct Live {
     pub(super) tools: BTreeMap<NodeId, BTreeMap<ToolId, Arc<dyn Tool>>>,
     /// The workers' models.
     pub(super) models: BTreeMap<NodeId, Arc<dyn Model>>,
-    /// What was built for a worker that is being wired.
-    pub(super) wired: BTreeMap<CallId, (Arc<dyn Model>, Vec<Built>)>,
     /// Each agent's model call or back-off under way, by the driver's count; what an earlier one says is not heard.
     pub(super) calling: BTreeMap<NodeId, (u64, Option<AbortHandle>)>,
     pub(super) tasks: BTreeMap<CallId, AbortHandle>,
@@ -67,16 +65,6 @@ impl Live {
     /// Keeps what runs of an accepted build for one agent. Only what its run holds is ever dispatched.
     pub(super) fn keep_tools(&mut self, node: NodeId, built: &Built) {
         keep(self.tools.entry(node).or_default(), built);
-    }
-
-    /// A worker begins: what was built for it is its own.
-    pub(super) fn give_birth(&mut self, node: NodeId, call: CallId) {
-        if let Some((model, builds)) = self.wired.remove(&call) {
-            self.models.insert(node, model);
-            for built in &builds {
-                self.keep_tools(node, built);
-            }
-        }
     }
 
     /// A worker has ended: nothing of it is needed any more.
@@ -172,7 +160,6 @@ impl Driver {
             tree: Tree::new(run, records, self.setup.max_depth),
             tools: BTreeMap::from([(NodeId::ENTRY, tools)]),
             models: BTreeMap::new(),
-            wired: BTreeMap::new(),
             calling: BTreeMap::new(),
             tasks: BTreeMap::new(),
             replies: BTreeMap::new(),

@@ -158,9 +158,6 @@ impl Driver {
         if let Event::Error { message, .. } = &event {
             tracing::warn!(%message, %node, "the turn failed");
         }
-        if let (Event::Spawned(spawned), Some(live)) = (&event, self.lives.get_mut(id)) {
-            live.give_birth(node, spawned.call);
-        }
         let ended = match &event {
             Event::End { end, .. } => Some(end.clone()),
             _ => None,

@@ -60,7 +60,7 @@ impl Driver {
         wiring: Wiring,
         builds: Vec<(ToolsetName, Result<Built, String>)>,
     ) {
-        let call = wiring.call;
+        let (call, node) = (wiring.call, wiring.node);
         let wanted = self.lives.get_mut(id).is_some_and(|live| live.loads.remove(&call));
         let mut accepted = Vec::new();
         let mut wrong = None;
@@ -91,12 +91,16 @@ impl Driver {
         };
         let Some(live) = self.lives.get_mut(id) else { return };
         let worker = worker.map(|(worker, model)| {
-            live.wired.insert(call, (model, accepted));
+            live.models.insert(node, model);
+            for built in &accepted {
+                live.keep_tools(node, built);
+            }
             worker
         });
         self.feed(id, TreeInput::Wired { call, worker }).await;
-        if let Some(live) = self.lives.get_mut(id) {
-            live.wired.remove(&call);
+        // Nobody waited for it any more, or it has ended already.
+        if let Some(live) = self.lives.get_mut(id).filter(|live| live.tree.run(node).is_none()) {
+            live.bury(node);
         }
     }
 
